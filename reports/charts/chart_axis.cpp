@@ -73,6 +73,8 @@ std::string tick_text(double value) {
   return text;
 }
 
+std::string dollars_tick(double value) { return "$" + tick_text(value); }
+
 }  // namespace slicewise::reports
 
 namespace slicewise::reports::charts {
@@ -206,7 +208,5 @@ std::vector<std::pair<double, std::string>> time_ticks(Duration length) {
   }
   return ticks;
 }
-
-std::string dollars_tick(double value) { return "$" + tick_text(value); }
 
 }  // namespace slicewise::reports::charts

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/node_requirements.hpp"
 #include "slicewise/sim/world.hpp"
 
 #include "../probe/pool_homes.hpp"
@@ -30,7 +31,7 @@ void tell_of_idle_months(const Scenario& base, Plan& plan) {
 void tell_dropped_selectors(const Scenario& base, Plan& plan) {
   for (const scenarios::Workload& workload : base.workloads) {
     for (const auto& [key, value] : workload.pod.node_selector) {
-      if (workload.count == 0 || names_a_group(key) || !names_the_node(key)) continue;
+      if (workload.count == 0 || scenarios::names_group(key) || !names_the_node(key)) continue;
       add_note(plan.notes, Code::RequestNoEffect, workload.name.where,
                fmt::format("a plan chooses the nodes: nodeSelector {}: {} of \"{}\" is not kept "
                            "(--instances says among which)",

@@ -21,8 +21,6 @@ bool is_home(const scenarios::Scenario& base, const scenarios::NodePool& pool,
 // Labels that say which pool a node is of, which GPU it has and how that is shared: each
 // configuration has others.
 bool names_the_node(std::string_view label);
-// Of these, the name of a NodePool or node group.
-bool names_a_group(std::string_view label);
 
 // Why the pods of one of the workloads run on no node of the scenario's pools, whatever its type.
 std::optional<Reason> why_homeless(const scenarios::Scenario& base,
