@@ -95,13 +95,15 @@ bool is_unit(std::string_view word) {
   return false;
 }
 
-// What logs call a field: "gpu_util".
-std::optional<std::string_view> field_of_column(std::string_view column) {
+// What logs call a field: "gpu_util" is gpu_use.
+std::optional<std::string> field_of_column(std::string_view column) {
   for (const ReadyMap& ready : kReadyMaps) {
-    const auto map = parse_column_map(ready.map);
-    for (std::size_t i = 0; map && i < kJobFields; ++i) {
-      const auto names = parts_of(map->columns[i].names, '|');
-      if (std::ranges::find(names, column) != names.end()) return kJobFieldNames[i];
+    for (const std::string_view entry : parts_of(ready.map, ',')) {
+      const std::size_t equals = entry.find('=');
+      std::string_view names = entry.substr(equals + 1);
+      names = names.substr(0, names.find(':'));
+      const auto all = parts_of(names, '|');
+      if (std::ranges::find(all, column) != all.end()) return std::string(entry.substr(0, equals));
     }
   }
   return std::nullopt;
@@ -185,8 +187,7 @@ Expected<ColumnMap> parse_column_map(std::string_view text) {
     const auto* const field = std::ranges::find(kJobFieldNames, name);
     if (field == kJobFieldNames.end()) {
       const auto known = field_of_column(name);
-      const auto nearest =
-          known ? std::optional<std::string>(*known) : nearest_name(name, kJobFieldNames);
+      const auto nearest = known ? known : nearest_name(name, kJobFieldNames);
       return wrong_columns(
           fmt::format("--columns: there is no field \"{}\"{}", name,
                       nearest ? fmt::format("; did you mean \"{}\"?", *nearest) : ""),
