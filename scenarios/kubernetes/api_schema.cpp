@@ -274,7 +274,8 @@ class SchemaCheck {
       if (std::ranges::find(*words, Json(node.text)) != words->end()) return;
       std::vector<std::string> names;
       for (const Json& word : *words) {
-        if (word != "") names.push_back(word.is_string() ? word : Json(word.dump()));
+        if (word == Json("")) continue;  // "any" is no word to write
+        names.push_back(word.is_string() ? word : Json(word.dump()));
       }
       const auto near = nearest_name(node.text, names);
       return tell(Code::EnumUnknown, node.where,

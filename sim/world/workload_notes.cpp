@@ -89,7 +89,8 @@ void note_greedy(const WorkloadModel& model, const PoolModel& pool, const Ticket
 // Nobody says what a process takes, and the run lets it take nothing: all would fit.
 void note_unknown_memory(const WorkloadModel& model, const PoolModel& pool, const Tickets& tickets,
                          Bytes memory, Diagnostics& found) {
-  const bool is_said = model.spec.gpu_memory.where.line > 0 || memory.count > 0 || model.greedy;
+  const bool is_said = model.spec.gpu_memory.where.line > 0 || memory.count > 0 || model.greedy ||
+                       model.spec.kind == scenarios::WorkloadKind::Notebook;
   if (is_said || tickets.count < 2) return;
   add_diagnostic(
       found, Code::GpuMemUnlimited, model.spec.name.where,
