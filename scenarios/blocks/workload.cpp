@@ -249,6 +249,15 @@ constexpr Field kStartDependencyFields[] = {
 };
 constexpr FieldList kStartDependency = block<StartDependency>(kStartDependencyFields);
 
+constexpr Field kStartPlaceFields[] = {
+    field<&StartPlace::pool>("pool", "t4", "A node pool.").needed().positive(),
+    field<&StartPlace::node>("node", "2", "Which of its nodes: results call this one t4-2.")
+        .between(1, 100'000),
+    field<&StartPlace::pods>("pods", "3", "How many of the workload's pods are there.")
+        .between(1, 1'000'000),
+};
+constexpr FieldList kStartPlace = block<StartPlace>(kStartPlaceFields);
+
 // Pods without a GPU work as fast as they do anywhere; a Deployment's for as long as the run lasts.
 void finish_without_gpu(Workload& workload) {
   if (workload.kind == WorkloadKind::Deployment) {
@@ -361,7 +370,8 @@ constexpr Field kWorkloadFields[] = {
         "partOf", "pretrain",
         "The object whose pods all of these are, with those of other workloads that name it: one "
         "Job with completions and parallelism, or a JobSet of several kinds of pods. Kueue admits "
-        "it as a whole, with the quota of all pods that are there at a time (kind Job only).")
+        "it as a whole, with the quota of all pods that are there at a time, and when one of its "
+        "Jobs has failed all of them have (kind Job only).")
         .positive()
         .otherwise("each Job of `count` is one of its own"),
     field<&Workload::min_parallelism>(
@@ -376,12 +386,21 @@ constexpr Field kWorkloadFields[] = {
         "Workloads above this one that have to be Ready (all their containers have started) or "
         "Complete before any Job of it is made, as in a JobSet (kind Job only).")
         .of(kStartDependency),
+    field<&Workload::starts_on>(
+        "startsOn", "[{pool: t4, node: 2, pods: 3}]",
+        "Nodes on which pods of it are when the run begins, before the scheduler places any other, "
+        "as import k8s reads them from a cluster (kinds Job, Deployment and Service). Pods that "
+        "have no room there are placed anew, and so are all on the nodes of a plan.")
+        .of(kStartPlace)
+        .otherwise("the scheduler places all of them"),
     field<&Workload::restart_policy>("restartPolicy", "Never",
                                      "What the kubelet does with a container that ends.")
         .one_of(kRestartPolicies)
         .otherwise("OnFailure for a Job, Always otherwise"),
-    field<&Workload::backoff_limit>("backoffLimit", "4",
-                                    "Failures after which a Job is given up (kind Job only)."),
+    field<&Workload::backoff_limit>(
+        "backoffLimit", "4",
+        "Failures after which a Job is given up, of all its pods together "
+        "where they are `partOf` one (kind Job only)."),
     field<&Workload::priority>("priority", "1000", "Scheduling priority; higher goes first.")
         .between(-2'147'483'648, 1'000'000'000),
     field<&Workload::preemption_policy>(

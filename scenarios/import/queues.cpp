@@ -96,14 +96,14 @@ void QueueImport::add_flavors(const ClusterQueue& queue, ScenarioDraft& draft) {
   });
 }
 
-// Kinds of pods of one object are admitted together.
+// Kinds of pods of one object are admitted together, and fail together.
 void QueueImport::name_parts(ScenarioDraft& draft) {
   const auto is_same_object = [](const DraftWorkload& a, const DraftWorkload& b) {
     return std::tie(a.queue, a.space, a.object_kind, a.object_name) ==
            std::tie(b.queue, b.space, b.object_kind, b.object_name);
   };
   for (DraftWorkload& part : draft.workloads) {
-    if (part.queue.empty() || part.object_kind == "Pod" || part.cron) continue;
+    if (part.kind != DraftWorkload::Kind::Job || part.object_kind == "Pod" || part.cron) continue;
     const bool has_others = std::ranges::any_of(draft.workloads, [&](const DraftWorkload& other) {
       return &other != &part && is_same_object(part, other);
     });

@@ -121,6 +121,10 @@ void tell_of_jobs(Context& context, const Node& object, const Node& from, const 
        {"activeDeadlineSeconds", "maxFailedIndexes", "podFailurePolicy"}) {
     tell(node_at(&from, job), key, key);
   }
+  if (set.kind == "JobSet") {
+    tell(object.find("spec"), "failurePolicy",
+         "failurePolicy of JobSets: they fail with the first of their Jobs");
+  }
   constexpr std::string_view kAlone = "alpha.jobset.sigs.k8s.io/exclusive-topology";
   for (const Node* meta : {object.find("metadata"), node_below(&from, {"template", "metadata"})}) {
     tell(node_below(meta, {"annotations"}), kAlone,

@@ -231,9 +231,7 @@ void tell_of_groups_apart(const WorkloadModel& model, Diagnostics& found) {
 
 // Whether both are parts of what Kueue admits as a whole.
 bool is_same_object(const scenarios::Workload& a, const scenarios::Workload& b) {
-  return !a.part_of.value.empty() && a.part_of.value == b.part_of.value &&
-         a.queue.value == b.queue.value && a.namespace_name == b.namespace_name && a.count > 0 &&
-         b.count > 0;
+  return a.is_of_one_object_with(b) && a.queue.value == b.queue.value && a.count > 0 && b.count > 0;
 }
 
 // Parts that would each be admitted, and never are together.

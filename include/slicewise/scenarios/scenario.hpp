@@ -191,6 +191,14 @@ struct RecordedJobs {
   SourceLocation where;
 };
 
+// Pods that are on a node of a pool when the run begins, as those of a cluster that was read.
+struct StartPlace {
+  Located<std::string> pool;
+  int node = 1;  // its number in the pool, as results name nodes
+  int pods = 1;
+  SourceLocation where;
+};
+
 struct Workload {
   Located<std::string> name;
   WorkloadKind kind = WorkloadKind::Job;
@@ -200,10 +208,11 @@ struct Workload {
   Located<std::string> queue;  // of Scenario::cluster_queues; "" none: Jobs that wait for no quota
   std::optional<int> parallelism;  // Jobs that are there at a time; absent: all
   // Job: the object that all of its pods are of, with those of other workloads that name the same:
-  // Kueue admits it as a whole. "": each Job is one of its own.
+  // Kueue admits it as a whole, and it fails as a whole. "": each Job is one of its own.
   Located<std::string> part_of;
   std::optional<int> min_parallelism;  // of those that Kueue would admit at once, enough to begin
   std::vector<StartDependency> depends_on;  // Job
+  std::vector<StartPlace> starts_on{};      // its first pods; the scheduler places all others
   RestartPolicy restart_policy = RestartPolicy::OnFailure;
   int backoff_limit = kBackoffLimit;  // Jobs
   int priority = 0;
@@ -233,6 +242,11 @@ struct Workload {
   bool placeholder = false;  // nobody says what load it has, nor what GPU time it takes
   SourceLocation where;
 
+  // Whether the pods of both are of one object.
+  bool is_of_one_object_with(const Workload& other) const {
+    return !part_of.value.empty() && part_of.value == other.part_of.value &&
+           namespace_name == other.namespace_name;
+  }
   // Else its pods take CPU, memory and places of nodes alone.
   bool uses_gpu() const { return processes_per_pod > 0; }
   // As the file calls it: a TraceJobs is many workloads.

@@ -42,10 +42,25 @@ void OpenJobs::one_submitted(const Pod& pod) {
 void OpenJobs::have_quota_on(std::uint32_t job, PoolMask pools) {
   const Pod& pod = run_.cluster.pods[job];
   if (pod.pools == pools) return;
-  const auto left = [&] { return !run_.world.duration && is_left(pod) ? 1 : 0; };
-  const int before = left();
-  for_each_of_job(run_.cluster, job, [&](std::uint32_t p) { run_.cluster.pods[p].pools = pools; });
-  left_ += std::int64_t{left() - before} * run_.cluster.model(pod).pods_per_job;
+  const WorkloadModel& model = run_.cluster.model(pod);
+  const auto set = [&](std::uint32_t first, PoolMask on) {
+    const Pod& of_job = run_.cluster.pods[first];
+    const auto left = [&] { return !run_.world.duration && is_left(of_job) ? 1 : 0; };
+    const int before = left();
+    for_each_of_job(run_.cluster, first, [&](std::uint32_t p) { run_.cluster.pods[p].pools = on; });
+    left_ += std::int64_t{left() - before} * model.pods_per_job;
+  };
+  set(job, pools);
+  const std::uint32_t made = made_[index(pod.workload)];
+  if (run_.cluster.job(pod) >= made) return;
+  const std::uint32_t start = job - pod.nth;
+  const auto end = start + static_cast<std::uint32_t>(model.spec.count);
+  const auto step = static_cast<std::uint32_t>(model.pods_per_job);
+  const PoolMask later = pools == 0 ? 0 : kAnyPool;
+  for (std::uint32_t p = start + made * step; p < end; p += step) {
+    if (run_.cluster.pods[p].pools == later) return;
+    set(p, later);
+  }
 }
 
 void OpenJobs::make_next(std::uint32_t last) {
@@ -56,6 +71,7 @@ void OpenJobs::make_next(std::uint32_t last) {
   const auto pods = static_cast<std::uint32_t>(model.pods_per_job);
   const TimePoint at = std::max(run_.now, first_submission(model.spec, made));
   const std::uint32_t first = last - pod.nth + made * pods;
+  if (run_.cluster.pods[first].phase != PodPhase::Unsubmitted) return;  // failed with its object
   for (std::uint32_t p = first; p < first + pods; ++p) {
     if (!scheduler_.fits_empty_node(run_.cluster.pods[p])) ++left_;
     run_.timers.set(TimerKind::Pod, p, at);

@@ -21,13 +21,16 @@ class OpenJobs {
   // At the start, and when nodes offer something else.
   void count();
   void one_submitted(const Pod& pod);
-  // The Job waits, for its quota or with it, and may have its pods on these pools from now on.
+  // The Job waits, for its quota or with it, and may have its pods on these pools from now on. On
+  // none: those that are made after it wait for it.
   void have_quota_on(std::uint32_t job, PoolMask pools);
   // Whether none of the workload is made yet, since others have to be ready or done first.
   bool waits(std::size_t workload) const { return waits_[workload]; }
   // They are.
   void let(std::size_t workload);
-  void one_ended() { --left_; }
+  void one_ends(const Pod& pod) {
+    if (!run_.world.duration && is_left(pod)) --left_;
+  }
   // A Job has ended whose last pod this is: there is room for another of its workload.
   void make_next(std::uint32_t last);
   // Without any, a run without a duration ends at this instant.

@@ -56,6 +56,20 @@ void close_memory(ClusterState& cluster, std::uint32_t p) {
   });
 }
 
+// Calls `use` with the first pod of each other part of a Job with completions, or of a run of a
+// CronJob: their failures count together.
+template <class Use>
+void for_each_beside(const ClusterState& cluster, std::uint32_t p, Use&& use) {
+  const WorkloadModel& model = cluster.model(cluster.pods[p]);
+  if (model.spec.part_of.value.empty()) return;
+  const auto of_run = static_cast<std::uint32_t>(model.spec.pods_of_run());
+  const std::uint32_t first = p - cluster.pods[p].nth % of_run;
+  const auto step = static_cast<std::uint32_t>(model.pods_per_job);
+  for (std::uint32_t other = first; other < first + of_run; other += step) {
+    if (other != cluster.first_of_job(p)) use(other);
+  }
+}
+
 // The first step takes what the container did not hold while it loaded. False: out of memory.
 bool grow_memory(RunState& run, PodLife& pods, std::uint32_t loaded) {
   bool enough = true;
@@ -81,7 +95,7 @@ PodLife::PodLife(RunState& run, Scheduler& scheduler, GpuAccess& gpus, Usage& us
       faults_(run),
       gangs_(run.cluster),
       crons_(run),
-      order_(run, jobs),
+      sets_(run, jobs),
       quotas_(run, *this, jobs),
       jobs_(jobs),
       work_(work),
@@ -208,11 +222,14 @@ void PodLife::start_container(std::uint32_t p) {
   if (restarts.started_before) {
     ++restarts.count;
     ++run_.record.restarts;
-    // Job controller, restartPolicy OnFailure: the Job fails when its container was restarted
+    // Job controller, restartPolicy OnFailure: the Job fails when its containers were restarted
     // backoffLimit times; a limit of 0 allows no restart either.
-    if (model.spec.kind == WorkloadKind::Job &&
-        restarts.count >= std::max(1, model.spec.backoff_limit)) {
-      return leave(p, PodPhase::Failed);
+    int count = restarts.count;
+    for_each_beside(run_.cluster, p, [&](std::uint32_t other) {
+      if (is_bound(run_.cluster.pods[other].phase)) count += restarts_[other].count;
+    });
+    if (model.spec.kind == WorkloadKind::Job && count >= std::max(1, model.spec.backoff_limit)) {
+      return sets_.fail(p, *this);
     }
   }
   restarts.started_before = true;
@@ -223,7 +240,7 @@ void PodLife::start_container(std::uint32_t p) {
   if (!notebook && !take_memory(p, needed)) return crash(p);
   if (!restarts.has_run) {
     restarts.has_run = true;
-    order_.one_ready(pod);
+    sets_.one_ready(pod);
     WorkloadRecord& record = run_.record_of(pod);
     const bool of_job = run_.cluster.first_of_job(p) == p;
     if (!notebook && of_job) record.wait.push_back(run_.now - pod.submitted);
@@ -350,7 +367,7 @@ void PodLife::gpu_fault(std::uint32_t p) {
       crash(neighbour);
     }
   });
-  crash(p);
+  if (holds_container(run_.cluster.pods[p].phase)) crash(p);  // else its object failed with them
 }
 
 void PodLife::evict(std::uint32_t evicted, Eviction why) {
@@ -448,11 +465,12 @@ void PodLife::back_off(std::uint32_t crashed) {
 
 void PodLife::job_pod_failed(std::uint32_t failed) {
   const Pod& pod = run_.cluster.pods[failed];
-  Restarts& restarts = restarts_[run_.cluster.first_of_job(failed)];
-  ++restarts.pods_failed;
-  if (restarts.pods_failed > run_.cluster.model(pod).spec.backoff_limit)
-    return leave(failed, PodPhase::Failed);
-  const Duration wait = doubled(kFirstJobBackoff, restarts.pods_failed - 1, kLongestJobBackoff);
+  ++restarts_[run_.cluster.first_of_job(failed)].pods_failed;
+  int count = restarts_[run_.cluster.first_of_job(failed)].pods_failed;
+  for_each_beside(run_.cluster, failed,
+                  [&](std::uint32_t other) { count += restarts_[other].pods_failed; });
+  if (count > run_.cluster.model(pod).spec.backoff_limit) return sets_.fail(failed, *this);
+  const Duration wait = doubled(kFirstJobBackoff, count - 1, kLongestJobBackoff);
   for_each_of_job(run_.cluster, failed, [&](std::uint32_t p) {
     set_activity(p, PodPhase::Recreating);
     release_node(p);
@@ -461,30 +479,36 @@ void PodLife::job_pod_failed(std::uint32_t failed) {
   run_.wake_scheduler();
 }
 
-// The Job has ended, one way or the other: its pods give everything back.
 void PodLife::leave(std::uint32_t last, PodPhase final_phase) {
   const Pod& pod = run_.cluster.pods[last];
   const bool succeeded = final_phase == PodPhase::Succeeded;
   WorkloadRecord& record = run_.record_of(pod);
+  const std::uint32_t first = run_.cluster.first_of_job(last);
+  quotas_.remove(first);
+  if (pod.phase == PodPhase::Pending) scheduler_.withdraw(first);
   for_each_of_job(run_.cluster, last, [&](std::uint32_t p) {
-    if (holds_container(run_.cluster.pods[p].phase)) end_container(p, Worth::Lost);
-    set_activity(p, final_phase);
+    const PodPhase phase = run_.cluster.pods[p].phase;
+    jobs_.one_ends(run_.cluster.pods[p]);
+    if (holds_container(phase)) end_container(p, Worth::Lost);
     run_.timers.clear(TimerKind::Pod, p);
-    release_node(p);
+    if (is_bound(phase)) {
+      set_activity(p, final_phase);
+      release_node(p);
+    } else {
+      enter_phase(run_, p, final_phase);
+    }
     mark(run_, p, succeeded ? LaneMark::Kind::Done : LaneMark::Kind::Failed);
     ++(succeeded ? run_.record.succeeded : run_.record.failed);
-    jobs_.one_ended();
   });
   run_.record.last_job_end = run_.now - TimePoint{};
   if (succeeded) {
     const Duration took = run_.now - pod.submitted;
     record.completion.push_back(took);
-    order_.one_done(pod);
+    sets_.one_done(pod);
     if (!record.outcomes.empty()) record.outcomes[run_.cluster.job(pod)].completion = took;
   } else {
     ++record.jobs_failed;
   }
-  quotas_.remove(run_.cluster.first_of_job(last));
   jobs_.make_next(last);
   crons_.one_ended(last);
   run_.wake_scheduler();

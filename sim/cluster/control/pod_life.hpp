@@ -13,10 +13,10 @@
 #include "cron_runs.hpp"
 #include "faults.hpp"
 #include "gangs.hpp"
+#include "job_sets.hpp"
 #include "open_jobs.hpp"
 #include "quota_admission.hpp"
 #include "scheduler.hpp"
-#include "start_order.hpp"
 #include "terminations.hpp"
 
 namespace slicewise::sim {
@@ -74,6 +74,8 @@ class PodLife {
   void gpu_fault(std::uint32_t pod);
   // A pod that a controller owns is deleted and created anew, a gang with all its pods.
   void evict(std::uint32_t pod, Eviction why);
+  // Its Job has ended, one way or the other, wherever it is: its pods give everything back.
+  void leave(std::uint32_t pod, PodPhase final_phase);
   // Deleted, whatever it is doing; its place can be submitted again.
   void remove(std::uint32_t pod);
   // The run is over: notes which pods judge() holds against it.
@@ -98,7 +100,6 @@ class PodLife {
   void end_container(std::uint32_t pod, Worth worth);
   void back_off(std::uint32_t pod);
   void job_pod_failed(std::uint32_t pod);
-  void leave(std::uint32_t pod, PodPhase final_phase);
   void release_node(std::uint32_t pod);
   void set_activity(std::uint32_t pod, PodPhase phase);
 
@@ -111,7 +112,7 @@ class PodLife {
   Faults faults_;
   Gangs gangs_;
   CronRuns crons_;
-  StartOrder order_;
+  JobSets sets_;
   QuotaAdmission quotas_;
   OpenJobs& jobs_;
   ContainerWork& work_;

@@ -81,7 +81,8 @@ void QuotaAdmission::remove(std::uint32_t p) {
   if (queued == nullptr) return;
   QueuedPods::Set& set = queued_.set_of(p);
   const int pods = model_of(p).pods_per_job;
-  const bool was_there = run_.cluster.pods[p].phase != PodPhase::Suspended;
+  const PodPhase phase = run_.cluster.pods[p].phase;
+  const bool was_there = phase != PodPhase::Suspended && phase != PodPhase::Unsubmitted;
   set.left -= pods;
   const bool is_over = queued->is_over();
   if (queued->is_admitted) {

@@ -40,7 +40,7 @@ class QuotaAdmission {
   bool lets(std::uint32_t pod) { return !any_ || !model_of(pod).queued || queued_.take_quota(pod); }
   // It waits from now on. `is_new`: it never was there.
   void add(std::uint32_t pod, bool is_new);
-  // It is deleted, or has ended.
+  // It is deleted, or ends.
   void remove(std::uint32_t pod);
   // The cycles of this instant.
   void on_timer();

@@ -167,5 +167,45 @@ TEST(StartOrder, AnObjectIsAdmittedBeforeItsFirstStep) {
   EXPECT_EQ(quota_wait(r, 1), Duration{});
 }
 
+// The driver never has its memory: after one try it has failed, and with it the worker that waits
+// for it and the one that runs beside it, at 20 s. What they held another has from then on.
+TEST(JobSets, FailAsAWholeAndGiveTheirQuotaBack) {
+  Workload driver = part("driver", "x", 1);
+  driver.startup.image_pull = seconds(20);
+  driver.gpu_memory.resident = gibibytes(60);
+  driver.backoff_limit = 0;
+  driver.restart_policy = scenarios::RestartPolicy::Never;
+  Workload worker = part("worker", "x", 2);
+  worker.depends_on = {{{"driver", {}}, StartDependency::Status::Complete, {}}};
+  const Workload beside = part("beside", "x", 1);
+  const auto y = jobs("y", "a", 4, seconds(1));
+  const VariantResult r = demo::result(queued({queue("a", {"4"})}, {driver, worker, beside, y}));
+  EXPECT_EQ(r.workloads[1].left_behind.failed, 2);
+  EXPECT_EQ(r.workloads[2].left_behind.failed, 1);
+  EXPECT_EQ(r.workloads[3].completed, 4);
+  EXPECT_EQ(quota_wait(r, 3), seconds(19));
+  EXPECT_NEAR(seconds_of(r), 120, 1e-6);
+  // Without an object, each Job is one of its own.
+  for (Workload* w : {&driver, &worker}) w->part_of.value.clear();
+  const VariantResult apart = demo::result(queued({queue("a", {"4"})}, {driver, worker}));
+  EXPECT_EQ(apart.workloads[1].left_behind.failed, 0);
+}
+
+// Of five pods, two at a time, all that are not over when it fails: its second pod that fails is
+// one too many (each alone would have had another try), and those that wait have no quota
+// meanwhile.
+TEST(JobSets, FailuresOfAJobWithCompletionsCountTogether) {
+  Workload x = part("x", "x", 5);
+  x.parallelism = 2;
+  x.gpu_memory.resident = gibibytes(60);
+  x.backoff_limit = 1;
+  x.restart_policy = scenarios::RestartPolicy::Never;
+  const Scenario s = queued({queue("a", {"2"})}, {x, jobs("y", "a", 1)});
+  const VariantResult r = demo::result(s);
+  EXPECT_EQ(r.workloads[0].left_behind.failed, 5);
+  EXPECT_EQ(r.pods.oom_kills, 2);
+  EXPECT_NEAR(seconds_of(r), 100, 1e-6);
+}
+
 }  // namespace
 }  // namespace slicewise::sim

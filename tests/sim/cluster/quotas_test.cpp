@@ -301,6 +301,13 @@ TEST(Quotas, WhatIsNeverAdmittedHoldsUpItsStrictQueue) {
   const VariantResult half = demo::result(queued({strict}, {jobs("j", "a", 4), urgent}));
   EXPECT_NEAR(seconds_of(half), 100, 1e-6);
   EXPECT_EQ(half.workloads[0].left_behind.never_admitted, 2);
+  // Nor do those that are made once one before them has ended, and that never does.
+  Workload waiting = jobs("j", "a", 4, seconds(60));
+  waiting.parallelism = 1;
+  urgent.submit_at = {};
+  const VariantResult one = demo::result(queued({strict}, {urgent, waiting}));
+  EXPECT_FALSE(one.is_cut_off);
+  EXPECT_NEAR(seconds_of(one), 60, 1e-6);
 }
 
 // Kueue looks at quotas: the first flavor has room, its nodes hold no pod. Another pool that could
