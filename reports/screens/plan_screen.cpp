@@ -190,7 +190,10 @@ Cells plan_cells(const Plan& plan, const TextStyle& style, Detail detail) {
     row.push_back(percent_text(figures.gpu_busy));
     const bool tight = figures.stands() && figures.is_tight();
     const std::string left = unfinished_beside(plan, figures);
-    row.push_back(verdict_text(figures, style) + (tight ? ", tight" : "") +
+    const std::string pending = figures.stands() && figures.pending_at_limit > 0
+                                    ? fmt::format(", up to {} Pending", figures.pending_at_limit)
+                                    : "";
+    row.push_back(verdict_text(figures, style) + (tight ? ", tight" : "") + pending +
                   (left.empty() ? "" : ", " + left) + (option.pareto ? ", Pareto" : ""));
     table.rows.push_back(std::move(row));
   };

@@ -107,6 +107,17 @@ std::string as_run_sentence(const Plan& plan) {
       plan.control_plane_monthly.nano > 0 ? " and EKS's control plane" : "");
 }
 
+std::string node_limit_sentence(const Plan& plan) {
+  const std::int64_t pending = plan.options.front().figures.pending_at_limit;
+  if (pending == 0) return "";
+  return fmt::format(
+      "At the peak an autoscaler wants {} pod{} more than these nodes hold: Pending, the "
+      "objectives "
+      "hold without {}. With more nodes (nodes.max, exported as the pool's limit) they would run, "
+      "and be paid for.",
+      pending, pending == 1 ? "" : "s", pending == 1 ? "it" : "them");
+}
+
 std::string headroom_sentence(const Plan& plan) {
   if (!plan.headroom) return "";
   if (!plan.headroom_fails) {
@@ -408,9 +419,10 @@ std::vector<std::string> plan_answer(const Plan& plan, const TextStyle& style) {
   for (std::string line :
        {bounds.empty() ? "" : fmt::format("Bound by: {}.", bounds), sm_active_sentence(plan),
         for_more_work_sentence(plan), unfinished_sentence(plan), saving_sentence(plan),
-        survives_sentence(plan), kept_apart_sentence(plan), as_run_sentence(plan),
-        replicas_sentence(plan), headroom_sentence(plan), isolation_sentence(plan.options.front()),
-        route_sentence(plan.options.front()), warning_sentence(plan.options.front())}) {
+        survives_sentence(plan), node_limit_sentence(plan), kept_apart_sentence(plan),
+        as_run_sentence(plan), replicas_sentence(plan), headroom_sentence(plan),
+        isolation_sentence(plan.options.front()), route_sentence(plan.options.front()),
+        warning_sentence(plan.options.front())}) {
     if (!line.empty()) lines.push_back(std::move(line));
   }
   for (std::string& line : risk_sentences(plan, style)) lines.push_back(std::move(line));

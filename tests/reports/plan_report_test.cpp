@@ -46,6 +46,19 @@ TEST(PlanReport, SaysWhatSetsAnOptionUp) {
   EXPECT_EQ(Report(*again).json(), Report(plan).json());
 }
 
+// The autoscaler was held down, and nobody was told.
+TEST(PlanReport, SaysThatAnAutoscalerWantsMoreNodes) {
+  sim::Plan plan = sample_plan();
+  EXPECT_THAT(Report(plan).table(kTerminal, false), Not(HasSubstr("Pending")));
+  plan.options[0].figures.pending_at_limit = 4;
+  const std::string text = Report(plan).table(kTerminal, false);
+  EXPECT_THAT(text, HasSubstr("ok, up to 4 Pending"));
+  EXPECT_THAT(text, HasSubstr("At the peak an autoscaler wants 4 pods more than these nodes hold"));
+  const auto again = read_plan({"plan.json", Report(plan).json()});
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->options[0].figures.pending_at_limit, 4);
+}
+
 // What is long takes lines, not the verdict of all.
 TEST(PlanReport, KeepsRankAndVerdictBesideLongConfigurations) {
   sim::Plan plan = sample_plan();

@@ -61,6 +61,8 @@ struct OptionFigures {
   double oom_kills = 0;
   std::int64_t running_max = 0;
   std::int64_t pending_max = 0;
+  // Of them, where a Service scales and there were no more nodes for its pods.
+  std::int64_t pending_at_limit = 0;
   std::string bound_by;                // bounds_of() the workloads
   std::vector<std::string> denied_by;  // policies with severity Deny that fail
   std::vector<std::string> warned_by;  // ... with severity Warn

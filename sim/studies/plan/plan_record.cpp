@@ -235,6 +235,10 @@ const Record& record_of<OptionFigures>() {
        same_figure<&F::oom_kills>(pods, "oomKilled", "oomKills"),
        same_figure<&F::running_max>(pods, "runningMax"),
        same_figure<&F::pending_max>(pods, "pendingMax"),
+       field<&F::pending_at_limit>("pendingAtLimit",
+                                   "of them, where a Service scales and there were no more nodes "
+                                   "for its pods")
+           .positive(),
        field<&F::bound_by>("boundBy", "what limits its workloads, and which")
            .optional()
            .csv(19, "boundBy"),

@@ -445,6 +445,11 @@ OptionFigures figures_of(const VariantResult& result) {
   figures.oom_kills = result.pods.oom_kills;
   figures.running_max = result.pods.running_max;
   figures.pending_max = result.pods.pending_max;
+  const bool has_scaled = std::ranges::any_of(
+      result.workloads, [](const WorkloadResult& w) { return w.scaling.has_value(); });
+  const bool is_short = std::ranges::any_of(
+      result.findings, [](const Diagnostic& d) { return d.code == Code::NodeLimitReached; });
+  if (has_scaled && is_short) figures.pending_at_limit = figures.pending_max;
   figures.bound_by = bounds_of(result);
   figures.verdict = result.verdict;
   add_policies(result.policies, figures);
