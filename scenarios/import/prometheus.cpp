@@ -123,7 +123,15 @@ class AnswerReader {
 // range and instant queries, as they came or what `promtool query` prints of them. Samples that
 // are no number are left out of them and counted; an answer that reports a failure is one.
 Diagnostics read_answers(const SourceText& file, const SeriesVisitor& visit, ImportReport& report) {
+  constexpr std::size_t kBeginning = 4'096;
   const auto documents = read_json(file);
+  if (!documents && file.text.substr(0, kBeginning).find("DCGM_FI_") != std::string::npos) {
+    return {make_diagnostic(
+        Code::TraceFormat, {file.name, 1, 1},
+        "figures of DCGM in a file of their own: whose pods or jobs they are does not stand there",
+        "let `slicewise import prometheus --url` ask the Prometheus that scrapes the exporter, or "
+        "join them to jobs: `slicewise import jobs --columns run=COLUMN,gpu_util=COLUMN`")};
+  }
   if (!documents) return documents.error();
   AnswerReader reader(file, visit, report);
   for (const JsonValue document : *documents) reader.read(document);

@@ -324,6 +324,8 @@ TEST(ImportPrometheus, FailuresOfTheServerAreShown) {
   EXPECT_NE(error(R"({"status":"success"})").find("there is no result"), std::string::npos);
   EXPECT_NE(error(answer("")).find("no series of kube-state-metrics"), std::string::npos);
   EXPECT_NE(error("<html>502</html>").find("not JSON"), std::string::npos);
+  EXPECT_NE(error("timestamp,gpu,DCGM_FI_DEV_GPU_UTIL\n1,0,87\n").find("a file of their own"),
+            std::string::npos);
   const ImportedJobs warned =
       import_answers({R"({"status":"success","warnings":["a store is away"],"data":{"result":[)" +
                       facts("a", "u1") + "]}}"});
