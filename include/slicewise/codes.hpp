@@ -99,6 +99,7 @@ enum class Severity : std::uint8_t { Error, Warning, Note };
   X(IsolationTooWeak, "ISOLATION_TOO_WEAK", Error, "sharing that isolates less than required")    \
   X(PlanStale, "PLAN_STALE", Error, "the plan was made from another scenario file")               \
   X(ResultStale, "RESULT_STALE", Error, "the result is not what its scenario gives now")          \
+  X(PodStartsElsewhere, "POD_STARTS_ELSEWHERE", Warning, "pods that fit not where they are")      \
   X(NodeLimitReached, "NODE_LIMIT_REACHED", Warning, "the pool got all nodes it may have")        \
   X(KarpenterOverprovisions, "KARPENTER_OVERPROVISIONS", Warning, "one node per pending pod")     \
   X(NodesNeverLaunched, "NODES_NEVER_LAUNCHED", Warning, "no instance type with that resource")   \

@@ -136,16 +136,22 @@ constinit const FieldList kProvisioner =
 
 namespace {
 
-void check_limits(const Scenario& scenario, Findings& findings) {
+void check_pool_names(const Scenario& scenario, Findings& findings) {
   std::vector<std::string> names;
   for (const NodePool& pool : scenario.node_pools) names.push_back(pool.name.value);
+  const auto check = [&](const Located<std::string>& name) {
+    if (std::ranges::find(names, name.value) != names.end()) return;
+    const auto near = nearest_name(name.value, names);
+    findings.add(Code::EnumUnknown, name.where,
+                 fmt::format("no node pool is called \"{}\"", name.value),
+                 near ? fmt::format("did you mean {}?", *near) : "");
+  };
   for (const NodeLimit& limit : scenario.provisioner.limits) {
-    for (const Located<std::string>& name : limit.pools) {
-      if (std::ranges::find(names, name.value) != names.end()) continue;
-      const auto near = nearest_name(name.value, names);
-      findings.add(Code::EnumUnknown, name.where,
-                   fmt::format("no node pool is called \"{}\"", name.value),
-                   near ? fmt::format("did you mean {}?", *near) : "");
+    std::ranges::for_each(limit.pools, check);
+  }
+  for (const Workload& workload : scenario.workloads) {
+    for (const StartPlace& place : workload.starts_on) {
+      if (!place.pool.value.empty()) check(place.pool);
     }
   }
 }
@@ -153,7 +159,7 @@ void check_limits(const Scenario& scenario, Findings& findings) {
 }  // namespace
 
 void check_node_ranges(const Scenario& scenario, Findings& findings) {
-  check_limits(scenario, findings);
+  check_pool_names(scenario, findings);
   for (const NodePool& pool : scenario.node_pools) {
     const bool chosen = scenario.provisioner.kind == ProvisionerKind::Karpenter && pool.most_nodes;
     if (pool.weight == 0 || chosen) continue;

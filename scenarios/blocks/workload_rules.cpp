@@ -31,6 +31,7 @@ class WorkloadRules {
     if (!workload_.uses_gpu()) check_without_gpu();
     check_replication();
     check_jobs();
+    check_start_places();
     check_restart_policy();
     check_trace();
     check_kind();
@@ -155,6 +156,17 @@ class WorkloadRules {
         conflict(*measured, key, fmt::format("{} beside processesPerPod: 0", key),
                  "its pods use no GPU");
       }
+    }
+  }
+
+  void check_start_places() {
+    if (workload_.starts_on.empty()) return;
+    if (is_recorded() || workload_.kind == WorkloadKind::Notebook) {
+      return refuse("startsOn", "its pods come one after the other");
+    }
+    for (const std::string_view key : {"submitAt", "submitInterval", "schedule", "dependsOn"}) {
+      conflict(node_, key, fmt::format("{} beside startsOn", key),
+               "what is on a node when the run begins does not come later");
     }
   }
 

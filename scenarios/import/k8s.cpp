@@ -126,6 +126,7 @@ class ClusterImport {
       recorded.push_back(std::move(workload));
     }
     put_choosiest_first(draft_, options_);
+    const std::map<std::string, std::int64_t> on_nodes = put_pods_where_they_are();
     return Imported{written(draft_),
                     log_in_order(files, static_cast<std::int64_t>(draft_.workloads.size())),
                     {},
@@ -133,7 +134,7 @@ class ClusterImport {
                     std::move(recorded),
                     has_operator(),
                     node_groups(draft_.pools, cluster_.groups),
-                    pods_on_nodes()};
+                    on_nodes};
   }
 
   bool has_operator() const {
@@ -142,21 +143,44 @@ class ClusterImport {
     });
   }
 
-  std::map<std::string, std::int64_t> pods_on_nodes() const {
-    std::map<std::pair<std::string, std::string>, std::string>
+  // Tells how many pods of each workload there are on nodes.
+  std::map<std::string, std::int64_t> put_pods_where_they_are() {
+    std::map<std::pair<std::string, std::string>, DraftWorkload*>
         workloads;  // by what makes their pods
-    for (const DraftWorkload& workload : draft_.workloads) {
+    for (DraftWorkload& workload : draft_.workloads) {
       workloads[{std::string(namespace_of(workload.space)),
-                 fmt::format("{}/{}", workload.object_kind, workload.object_name)}] = workload.name;
+                 fmt::format("{}/{}", workload.object_kind, workload.object_name)}] = &workload;
     }
     std::map<std::string, std::int64_t> found;
     for (const PodFile& pod : cluster_.pods) {
       if (pod.node.empty() || pod.has_ended) continue;
       const std::string maker = pod.owner.empty() ? "Pod/" + pod.object : pod.owner;
       const auto workload = workloads.find({std::string(namespace_of(pod.space)), maker});
-      if (workload != workloads.end()) ++found[workload->second];
+      if (workload == workloads.end()) continue;
+      ++found[workload->second->name];
+      put_on_node(pod.node, *workload->second);
     }
     return found;
+  }
+
+  // Pods of DaemonSets go with the nodes, those of CronJobs and sessions come at their times.
+  void put_on_node(const std::string& node, DraftWorkload& workload) {
+    const bool comes_later = workload.cron || !workload.starts_after.empty() ||
+                             workload.kind == DraftWorkload::Kind::Notebook;
+    if (is_agent(workload) || comes_later) return;
+    for (const DraftPool& pool : draft_.pools) {
+      const auto known = std::ranges::find(pool.node_names, node);
+      if (known == pool.node_names.end()) continue;
+      const int number = static_cast<int>(known - pool.node_names.begin()) + 1;
+      const auto there = std::ranges::find_if(workload.starts_on, [&](const StartPlace& place) {
+        return place.pool.value == pool.name && place.node == number;
+      });
+      if (there != workload.starts_on.end()) {
+        ++there->pods;
+      } else {
+        workload.starts_on.push_back({{pool.name, {}}, number, 1, {}});
+      }
+    }
   }
 
   // What pods tolerate whose template no file has: what its author had them run on.

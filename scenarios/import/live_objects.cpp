@@ -281,6 +281,7 @@ std::vector<LiveNodes> nodes_that_are_there(const ClusterFiles& cluster,
     }
     LiveNodes& alike = pools[position->second];
     ++alike.pool.nodes;
+    alike.pool.node_names.push_back(node.name);
     // Kibibytes apart they are alike all the same.
     auto& memory = alike.pool.allocatable.memory;
     if (memory && allocatable.memory) memory = std::min(*memory, *allocatable.memory);

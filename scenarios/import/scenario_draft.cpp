@@ -217,6 +217,11 @@ class Writer {
     if (w.stays_pending || may_be_unmet) line("    mayStayPending: true");
     if (w.backoff_limit) line(fmt::format("    backoffLimit: {}", *w.backoff_limit));
     if (!w.restart_policy.empty()) line(fmt::format("    restartPolicy: {}", w.restart_policy));
+    if (!w.starts_on.empty()) line("    startsOn:");
+    for (const StartPlace& place : w.starts_on) {
+      line(fmt::format("    - {{pool: {}, node: {}, pods: {}}}", scalar_text(place.pool.value),
+                       place.node, place.pods));
+    }
     write_pod(w);
     write_budget(w);
     write_manifest(w);

@@ -42,11 +42,12 @@ struct DraftPool {
   DraftLabels labels;
   std::vector<NodeRequirement> made_with;  // other labels that its nodes may have
   std::vector<Taint> taints;
-  bool is_in_files = true;               // else of what its pods need
-  bool is_told = false;                  // the files say what its nodes offer: nothing else
-  bool offers_nothing = false;           // ... none of their GPUs
-  std::vector<DaemonSet> daemon_sets{};  // none: the usual ones
-  Allocatable allocatable{};             // where it is not the instance type's
+  bool is_in_files = true;                // else of what its pods need
+  bool is_told = false;                   // the files say what its nodes offer: nothing else
+  bool offers_nothing = false;            // ... none of their GPUs
+  std::vector<DaemonSet> daemon_sets{};   // none: the usual ones
+  Allocatable allocatable{};              // where it is not the instance type's
+  std::vector<std::string> node_names{};  // of nodes that are there
   DraftSharing sharing;
   bool sharing_is_assumed = false;
 };
@@ -75,6 +76,7 @@ struct DraftWorkload {
   std::vector<StartDependency> starts_after{};  // steps of its object
   std::string part_of{};                        // what Kueue admits as a whole; "" each Job is one
   std::optional<std::int64_t> min_parallelism{};  // of it
+  std::vector<StartPlace> starts_on{};  // where its pods are
   std::optional<ScalingFile> scaling;  // absent: as many pods as are written are simulated
   std::string scaled_by;               // "HorizontalPodAutoscaler/asr", simulated or not
   std::int64_t cpu_milli = 0;

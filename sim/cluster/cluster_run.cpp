@@ -120,6 +120,7 @@ Replication ClusterRun::run(const std::atomic<bool>* interrupted, const LookIn& 
                             const GiveUp& give_up) {
   std::int64_t& events = run_.record.events;
   ClockWatch watch(run_);
+  start_where_pods_are();
   while (!run_.ended) {
     assert(run_.timers.next() >= run_.now);
     run_.now = run_.timers.next();
@@ -137,12 +138,51 @@ Replication ClusterRun::run(const std::atomic<bool>* interrupted, const LookIn& 
   return std::move(run_.record);
 }
 
+// Pods that are on a node when the run begins have room kept there, and are placed before anybody
+// else comes.
+void ClusterRun::start_where_pods_are() {
+  std::vector<std::uint32_t> first_node;  // by pool
+  int slots = 0;
+  for (const PoolModel& pool : run_.world.pools) {
+    first_node.push_back(static_cast<std::uint32_t>(slots));
+    slots += pool.node_slots();
+  }
+  std::vector<std::uint32_t> there;
+  std::uint32_t end = 0;
+  for (const WorkloadModel& model : run_.world.workloads) {
+    std::uint32_t p = end;
+    end += static_cast<std::uint32_t>(model.spec.count);
+    const auto take = [&] {
+      const bool comes = run_.timers.at(TimerKind::Pod, p) == TimePoint{};
+      if (comes) there.push_back(p);
+      return comes;
+    };
+    for (const StartingPods& place : model.starts_on) {
+      const bool is_node = place.node < run_.world.pools[place.pool].nodes;
+      const std::uint32_t node = first_node[place.pool] + static_cast<std::uint32_t>(place.node);
+      for (int n = 0; n < place.pods && p < end; ++n, ++p) {
+        if (take() && is_node) scheduler_.nominated().keep({p, node});
+      }
+    }
+    for (; p < end && run_.cluster.first_of_job(p) != p; ++p) take();  // the rest of a gang
+  }
+  if (there.empty()) return;
+  for (const std::uint32_t p : there) {
+    run_.timers.clear(TimerKind::Pod, p);
+    pods_.on_timer(p);
+  }
+  pods_.quotas().on_timer();
+  look_at_queue();
+  scheduler_.nominated().clear();
+  scheduler_.nodes_changed();
+}
+
 void ClusterRun::look_at_queue() {
   preemption_.stop_those_with_more_left();
   if (scheduler_.cycle(run_.now)) run_.wake_scheduler();
   for (const std::uint32_t pod : scheduler_.bound()) pods_.on_bound(pod);
   run_.record.pending_max =
-      std::max(run_.record.pending_max, static_cast<std::int64_t>(scheduler_.pending()));
+      std::max(run_.record.pending_max, static_cast<std::int64_t>(scheduler_.queue().size()));
   provisioner_.ask_for_nodes();
   jobs_.end_run_without_any();
 }
@@ -177,7 +217,7 @@ void ClusterRun::end() {
   pipelines_.record_populations();
   scalers_.record_wishes();
   record.pending_reasons = scheduler_.reasons();
-  record.pending_at_end = static_cast<std::int64_t>(scheduler_.pending());
+  record.pending_at_end = static_cast<std::int64_t>(scheduler_.queue().size());
 }
 
 namespace {

@@ -73,6 +73,7 @@ class ClusterRun {
  private:
   void dispatch(Timers::Fired timer);
   void look_at_queue();
+  void start_where_pods_are();
   void end();
 
   RunState run_;

@@ -61,6 +61,8 @@ class Timers {
   void set(TimerKind kind, std::size_t nth, TimePoint at) { heap_.set(timer(kind, nth), at); }
   void clear(TimerKind kind, std::size_t nth) { heap_.clear(timer(kind, nth)); }
 
+  // kNever when it is not set.
+  TimePoint at(TimerKind kind, std::size_t nth) const { return heap_.time_of(timer(kind, nth)); }
   // Of the timer that fires next. There is always one: the end of the run.
   TimePoint next() const { return heap_.top_time(); }
 

@@ -280,6 +280,7 @@ Expected<World> build_world(const scenarios::Scenario& scenario, const models::C
   check_end(scenario, found);
   if (has_errors(found)) return tl::unexpected(std::move(found));
   model_quotas(scenario, world, found);
+  model_starts(world, found);
   check_isolation(world, found);
   if (has_errors(found)) return tl::unexpected(std::move(found));
   model_pipelines(scenario, catalogue, world);

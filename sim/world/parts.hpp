@@ -123,6 +123,9 @@ void model_workloads(const scenarios::Scenario& scenario, const models::Catalogu
 // The queues of Kueue, and what Jobs that wait in them ask for. REQUIRES: the workloads are there.
 void model_quotas(const scenarios::Scenario& scenario, World& world, Diagnostics& found);
 
+// Pods that are on nodes when the run begins; tells of nodes that do not hold theirs.
+void model_starts(World& world, Diagnostics& found);
+
 // Resource names that the node pools advertise.
 struct Offered {
   std::vector<std::string> names;  // by all pools, distinct

@@ -124,6 +124,12 @@ TEST(LiveCluster, PodsThatFitOnFewNodesComeFirst) {
   ASSERT_EQ(cluster.scenario.workloads.size(), 2U);
   EXPECT_EQ(cluster.scenario.workloads.front().name.value, "picky");
   EXPECT_EQ(cluster.imported.on_nodes, (std::map<std::string, std::int64_t>{{"picky", 1}}));
+  const std::vector<StartPlace>& there = cluster.workload("picky").starts_on;
+  ASSERT_EQ(there.size(), 1U);
+  EXPECT_EQ(there.front().pool.value, cluster.scenario.node_pools[1].name.value);
+  EXPECT_EQ(there.front().node, 1);
+  EXPECT_EQ(there.front().pods, 1);
+  EXPECT_TRUE(cluster.workload("any").starts_on.empty());
 }
 
 // An InferenceService of at least two whose HPA has made it three counted as two.

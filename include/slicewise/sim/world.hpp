@@ -245,6 +245,13 @@ struct RequestLimits {
   std::optional<Duration> per_token;
 };
 
+// Pods of a workload that are on a node when the run begins.
+struct StartingPods {
+  std::size_t pool = 0;  // into World::pools
+  int node = 0;          // of its nodes
+  int pods = 0;
+};
+
 struct WorkloadModel {
   std::string name;
   scenarios::Workload spec;
@@ -262,11 +269,12 @@ struct WorkloadModel {
   // What it asks for, into World::resources. nullopt: no GPU resource, yet it uses a GPU ("manual
   // sharing"): the scheduler does not count it, and all its pods open the GPU `visible_gpu`.
   std::optional<ResourceId> resource;
-  bool by_claim = false;             // the resource is a claim of DRA
-  std::int64_t tickets = 1;          // how many of the resource
-  int visible_gpu = 0;               // index on the node, as CUDA_VISIBLE_DEVICES has it
-  std::vector<PoolDemand> on_pool;   // by PoolId
-  std::optional<QueuedJobs> queued;  // Jobs that wait for a quota of Kueue first
+  bool by_claim = false;                // the resource is a claim of DRA
+  std::int64_t tickets = 1;             // how many of the resource
+  int visible_gpu = 0;                  // index on the node, as CUDA_VISIBLE_DEVICES has it
+  std::vector<PoolDemand> on_pool;      // by PoolId
+  std::optional<QueuedJobs> queued;     // Jobs that wait for a quota of Kueue first
+  std::vector<StartingPods> starts_on;  // its first pods
   // What a language model's prompts have alike; null: nothing, or its server keeps none.
   std::shared_ptr<const scenarios::PromptBlocks> prompts;
 

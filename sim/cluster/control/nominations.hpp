@@ -10,7 +10,8 @@
 namespace slicewise::sim {
 
 // Pods that others end for, and on which node: what they will take there is kept from pods of lower
-// priority (status.nominatedNodeName). There are few of them at a time.
+// priority (status.nominatedNodeName). There are few of them at a time, but for those that are on a
+// node when the run begins.
 class Nominations {
  public:
   struct Nominee {
@@ -38,6 +39,9 @@ class Nominations {
     all_.push_back(nominee);
     return beaten > 0;
   }
+  // Room for a pod that is there before all others come. REQUIRES: it has none yet.
+  void keep(const Nominee& nominee) { all_.push_back(nominee); }
+  void clear() { all_.clear(); }
   std::int64_t pods_of(std::size_t workload) const {
     return std::ranges::count_if(all_, [&](const Nominee& one) {
       return index(cluster_.pods[one.pod].workload) == workload;
@@ -47,7 +51,8 @@ class Nominations {
   template <class Use>
   void for_each_kept(std::uint32_t node, std::uint32_t pod, Use&& use) const {
     for (const Nominee& other : all_) {
-      const bool goes_first = other.pod != pod && priority(other.pod) >= priority(pod);
+      const bool is_other = cluster_.first_of_job(other.pod) != cluster_.first_of_job(pod);
+      const bool goes_first = is_other && priority(other.pod) >= priority(pod);
       if (other.node == node && goes_first) use(other.pod);
     }
   }

@@ -146,7 +146,7 @@ void Preemption::stop_those_with_more_left() {
   const PodQueue queue = run_.world.pod_queue;
   const bool by_time = queue == PodQueue::ShortestTime;
   if (!by_time && queue != PodQueue::ShortestService) return;
-  if (scheduler_.pending() == 0 || looked_ == run_.now) return;
+  if (scheduler_.queue().size() == 0 || looked_ == run_.now) return;
   looked_ = run_.now;  // once at an instant: who is stopped wakes the scheduler, too
   const ClusterState& cluster = run_.cluster;
   const RankedPods& ranked = scheduler_.queue().ranked();

@@ -58,12 +58,12 @@ class Scheduler {
   // Pods of the workload that such a node holds without others.
   std::int64_t on_empty(const Node& node, const WorkloadModel& workload) const;
 
-  std::size_t pending() const { return queue_.size(); }
   // How many pods of the workload wait, by the pools that their quotas are of. Without those that
   // others make room for: nobody starts a node for them.
   std::vector<std::pair<PoolMask, std::int64_t>> pods_pending(std::size_t workload) const;
   const SchedulingQueue& queue() const { return queue_; }
   const Nominations& nominated() const { return nominated_; }
+  Nominations& nominated() { return nominated_; }
   const std::vector<PendingReason>& reasons() const { return reasons_; }
 
  private:

@@ -106,7 +106,7 @@ NodeProvisioner::NodeProvisioner(RunState& run, const Scheduler& scheduler, Node
 }
 
 void NodeProvisioner::ask_for_nodes() {
-  if (!grows_ || !run_.cluster.grew || scheduler_.pending() == 0) return;
+  if (!grows_ || !run_.cluster.grew || scheduler_.queue().size() == 0) return;
   run_.cluster.grew = false;
   const Provisioner& provisioner = run_.world.provisioner;
   if (provisioner.kind != Provisioner::Kind::Karpenter) return;
@@ -313,7 +313,7 @@ void NodeProvisioner::note_kept_off(std::size_t w, PoolMask pools) {
 
 // Starts nodes for the pods that nothing there can hold. False: none.
 bool NodeProvisioner::start_nodes() {
-  if (scheduler_.pending() == 0) return false;
+  if (scheduler_.queue().size() == 0) return false;
   open_rooms(false);
   place_pending(false, false);
   for (Wish& wish : wishes_) wish.needed = wish.wanted;

@@ -20,6 +20,7 @@ Scenario one_pod_of_each(Scenario scenario) {
     scenario.workloads[w].count = 1;
     scenario.workloads[w].trace.reset();  // one job of the mean length
     scenario.workloads[w].autoscaling.reset();
+    scenario.workloads[w].starts_on.clear();
   }
   return scenario;
 }

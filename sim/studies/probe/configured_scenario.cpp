@@ -425,6 +425,8 @@ Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chos
            });
   });
   for (const PoolChoice& choice : pools) keep_apart(choice, scenario);
+  // Nobody is on nodes that are to come.
+  for (Workload& workload : scenario.workloads) workload.starts_on.clear();
   for (Workload& workload : scenario.workloads) {
     for (std::size_t p = 0; p < pools.size(); ++p) {
       const auto found = std::ranges::find(pools[p].workloads, workload.name.value);

@@ -37,6 +37,50 @@ TEST(Scheduler, LeastAllocatedSpreadsAndMostAllocatedPacks) {
   EXPECT_THAT(busy_gpus_by_node(demo::result(s), 4), UnorderedElementsAre(4, 0));
 }
 
+// Spread over both nodes the four leave none to the pod that asks for four GPUs, as it has them in
+// the cluster.
+TEST(Scheduler, PodsStartOnTheNodesWhereTheyAre) {
+  scenarios::Workload small = demo::training(4);
+  scenarios::Workload big = demo::training(1);
+  big.name.value = "big";
+  big.pod.extended.front().count = 4;
+  scenarios::Scenario s = demo::scenario(demo::pool(0, 2), {small, big});
+  EXPECT_EQ(demo::result(s).pods.pending_max, 1);
+  s.workloads[0].starts_on = {{{"v100", {}}, 2, 4, {}}};
+  s.workloads[1].starts_on = {{{"v100", {}}, 1, 1, {}}};
+  const VariantResult there = demo::result(s);
+  EXPECT_EQ(there.pods.pending_max, 0);
+  EXPECT_EQ(there.pods.running_max, 5);
+  EXPECT_FALSE(demo::has(there.findings, Code::PodStartsElsewhere));
+  // Before pods of higher priority, too.
+  s.workloads[0].starts_on.clear();
+  s.workloads[0].priority = 1000;
+  EXPECT_EQ(demo::result(s).pods.pending_max, 0);
+}
+
+// Six on a node of four GPUs, and some on a node that is not there: they go where there is room.
+TEST(Scheduler, PodsWithoutRoomWhereTheyAreArePlacedAnew) {
+  scenarios::Scenario s = demo::scenario(demo::pool(0, 2), {demo::training(8)});
+  s.workloads[0].starts_on = {{{"v100", {}}, 1, 6, {}}};
+  const VariantResult full = demo::result(s);
+  EXPECT_TRUE(demo::has(full.findings, Code::PodStartsElsewhere));
+  EXPECT_EQ(full.pods.running_max, 8);
+  EXPECT_EQ(full.pods.pending_max, 0);
+  s.workloads[0].starts_on = {{{"v100", {}}, 3, 6, {}}};
+  const VariantResult gone = demo::result(s);
+  EXPECT_TRUE(demo::has(gone.findings, Code::PodStartsElsewhere));
+  EXPECT_EQ(gone.pods.running_max, 8);
+}
+
+// A gang whose pods are on both nodes.
+TEST(Scheduler, AGangStartsWhereItsPodsAre) {
+  scenarios::Workload gang = demo::training(4);
+  gang.pods_per_job = 4;
+  gang.starts_on = {{{"v100", {}}, 2, 3, {}}, {{"v100", {}}, 1, 1, {}}};
+  EXPECT_THAT(busy_gpus_by_node(demo::result(demo::scenario(demo::pool(0, 2), {gang})), 4),
+              ElementsAre(1, 3));
+}
+
 // Pods of 1, 2 and 4 GPUs that come one after the other and stay, as a replay would place them.
 struct Stayers {
   std::vector<scenarios::Workload> workloads;

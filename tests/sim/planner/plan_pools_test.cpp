@@ -51,7 +51,10 @@ TEST(ThoroughPlan, WhatStandsHoldsWhicheverPodsMeet) {
     const auto plan = make_plan(set_with(scenario), 0, demo::catalogue(), options);
     ASSERT_TRUE(plan);
     ASSERT_FALSE(plan->options.empty());
+    scenario.workloads[0].starts_on = {{{"today", {}}, 1, 1, {}}};
     Scenario planned = planned_scenario(scenario, plan->options.front().pools, demo::catalogue());
+    EXPECT_TRUE(planned.workloads[0].starts_on.empty()) << "they are not there yet";
+    scenario.workloads[0].starts_on.clear();
     planned.seed = seed + 1000;
     planned.replications = 12;
     EXPECT_TRUE(demo::result(planned).verdict.stands()) << seed;
