@@ -207,9 +207,8 @@ void leave_out_the_same_for_more(std::vector<BlockCandidate>& candidates) {
   };
   std::vector<BlockCandidate> kept;
   for (const BlockCandidate& candidate : candidates) {
-    const bool is_same = std::ranges::any_of(candidates, [&](const BlockCandidate& other) {
-      return is_for_less(other, candidate);
-    });
+    const bool is_same = std::ranges::any_of(
+        candidates, [&](const BlockCandidate& other) { return is_for_less(other, candidate); });
     if (!is_same) kept.push_back(candidate);
   }
   candidates = std::move(kept);

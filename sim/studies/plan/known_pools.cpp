@@ -119,8 +119,7 @@ void KnownPools::search(std::vector<Question> questions, Depth depth) {
     std::vector<std::string> names = names_of(question.block);
     const scenarios::Scenario& own = scenarios.emplace_back(parts_.with(names));
     PlanSpace& space = spaces.emplace_back(search_.space);
-    const bool is_bounded =
-        !may_come_and_go(search_, names) || need_nodes_always(search_, names);
+    const bool is_bounded = !may_come_and_go(search_, names) || need_nodes_always(search_, names);
     if (model_.size() > kExactGroups && is_bounded) {
       std::size_t t = 0;
       std::erase_if(space.types, [&](const auto*) {
