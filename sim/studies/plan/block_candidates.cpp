@@ -94,14 +94,16 @@ NodeKind kind_of(const World& world) {
   NodeKind kind{pool.gpu, pool.interconnect, pool.gpus_per_node};
   std::int64_t pods = 0;  // on a node
   for (std::size_t o = 0; o < pool.offers.size(); ++o) pods += pool.most_tickets_per_node(o);
-  bool without_gpu = false;
+  bool more_than_gpus = pool.spot || pool.strategy == Strategy::Vgpu;
   for (const WorkloadModel& workload : world.workloads) {
     if (works_on_host(workload)) kind.vcpus = pool.vcpus;
-    without_gpu = without_gpu || !workload.on_pool.front().offer;
+    const auto& llm = workload.spec.llm;
+    const bool by_network = llm && llm->role == scenarios::LlmRole::Decode;  // get keys and values
+    more_than_gpus = more_than_gpus || by_network || !workload.on_pool.front().offer;
   }
   using Pod = scenarios::PodTemplate;
   kind.is_all_gpus =
-      !without_gpu && !pool.spot && pool.strategy != Strategy::Vgpu && pods <= pool.max_pods &&
+      !more_than_gpus && pods <= pool.max_pods &&
       most_asked(world, pods, [](const Pod& pod) { return pod.cpu_request.count; }) <=
           pool.allocatable_cpu.count &&
       most_asked(world, pods, [](const Pod& pod) { return pod.memory_request.count; }) <=

@@ -41,7 +41,7 @@ struct NodeKind {
   const models::Interconnect* interconnect = nullptr;
   int gpus = 0;
   int vcpus = 0;             // 0: none of the work is the host's
-  bool is_all_gpus = false;  // whoever gets a GPU finds CPU, memory and a place; they stay
+  bool is_all_gpus = false;  // whoever gets a GPU finds CPU, memory and a place, and needs no more
 };
 
 // A configuration that no closed form rules out.

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "../cluster/llm_scenarios.hpp"
 #include "../demo.hpp"
 #include "studies/plan/block_candidates.hpp"
 #include "studies/plan/more_done.hpp"
@@ -100,7 +101,7 @@ std::set<std::string> types_looked_at(const Workload& workload) {
   const Scenario scenario = scenario_of({workload});
   PlanOptions options;
   options.instance_types = {"g5.xlarge", "g5.2xlarge", "g5.4xlarge", "g5.12xlarge"};
-  options.strategies = {"timeSlicing"};
+  options.strategies = {"exclusive", "timeSlicing"};
   options.replicas = {2};
   const PlanSpace space = *plan_space(scenario, demo::catalogue(), options);
   const BlockSearch search{scenario, demo::catalogue(), space, scenarios::PlanGoal::MonthlyCost, 1};
@@ -126,6 +127,12 @@ TEST(BlockCandidates, LeaveOutTheSameForMore) {
   Workload large = api;
   large.pod.memory_request = gibibytes(20);
   EXPECT_EQ(types_looked_at(large), (Types{"g5.2xlarge", "g5.4xlarge", "g5.12xlarge"}));
+  // Keys and values come sooner over the network of a larger node.
+  Workload server = chat(1);
+  server.name.value = "api";
+  EXPECT_EQ(types_looked_at(server).count("g5.4xlarge"), 0U);
+  server.llm->role = scenarios::LlmRole::Decode;
+  EXPECT_EQ(types_looked_at(server).count("g5.4xlarge"), 1U);
   // Requests are done sooner with more vCPUs.
   Workload decodes = api;
   decodes.serving.cpu_before = milliseconds(5);
