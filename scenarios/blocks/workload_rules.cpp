@@ -31,7 +31,6 @@ class WorkloadRules {
     if (!workload_.uses_gpu()) check_without_gpu();
     check_replication();
     check_jobs();
-    check_start_places();
     check_restart_policy();
     check_trace();
     check_kind();
@@ -159,17 +158,6 @@ class WorkloadRules {
     }
   }
 
-  void check_start_places() {
-    if (workload_.starts_on.empty()) return;
-    if (is_recorded() || workload_.kind == WorkloadKind::Notebook) {
-      return refuse("startsOn", "its pods come one after the other");
-    }
-    for (const std::string_view key : {"submitAt", "submitInterval", "schedule", "dependsOn"}) {
-      conflict(node_, key, fmt::format("{} beside startsOn", key),
-               "what is on a node when the run begins does not come later");
-    }
-  }
-
   void check_replication() {
     if (is_recorded()) return refuse("replicas", "the trace says how many jobs there are");
     if (workload_.kind == WorkloadKind::Job) {
@@ -188,6 +176,14 @@ class WorkloadRules {
   }
 
   void check_jobs() {
+    for (const std::string_view key : {"submitAt", "submitInterval", "schedule", "dependsOn"}) {
+      if (workload_.starts_on.empty()) break;
+      conflict(node_, key, fmt::format("{} beside startsOn", key),
+               "what is on a node when the run begins does not come later");
+    }
+    if (is_recorded() || workload_.kind == WorkloadKind::Notebook) {
+      refuse("startsOn", "its pods come one after the other");
+    }
     if (workload_.kind == WorkloadKind::Job && !is_recorded()) {
       if (workload_.min_parallelism && workload_.part_of.value.empty()) {
         conflict(node_, "minParallelism", "minParallelism without partOf",
