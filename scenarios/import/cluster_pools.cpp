@@ -285,8 +285,8 @@ void ClusterPools::add_pools_of(const NodeGroupFile& group) {
   }
   pool.name = dns_name(group.name, is_node_pool ? "pool" : "group");
   if (is_node_pool) {
-    // As its nodes have it, by which exports find them.
-    if (label_by(group.maker, kNodePoolLabel)) {
+    // As its nodes beside those that are there would have it, by which exports find them.
+    if (is_live_ && label_by(group.maker, kNodePoolLabel)) {
       pool.labels.emplace_back(kNodePoolLabel, group.name);
     }
     take_node_pool(group, pool);

@@ -243,7 +243,11 @@ class PodPlaces {
   std::pair<std::string, std::string> mark_of(const std::vector<DraftPool*>& meant) {
     if (meant.size() == 1) {
       DraftPool& pool = *meant.front();
-      const bool has_it = label_by(pool.maker, kNodePoolLabel).has_value();
+      // Several pools may be of one NodePool.
+      const auto named = std::ranges::find(pool.labels, kNodePoolLabel,
+                                           &std::pair<std::string, std::string>::first);
+      const bool has_it = label_by(pool.maker, kNodePoolLabel).has_value() &&
+                          (named == pool.labels.end() || named->second == pool.name);
       std::pair label(has_it ? std::string(kNodePoolLabel) : kPoolLabel, pool.name);
       const bool is_own = std::ranges::find(pool.labels, label) != pool.labels.end();
       if (!has_it && !is_own) pool.labels.push_back(label);

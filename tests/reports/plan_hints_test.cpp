@@ -114,8 +114,8 @@ TEST(PlanHints, SaysWhatTheSlowestRequestsTake) {
   plan.today->figures.objectives.clear();
   plan.today->figures.latency_p99 = std::nullopt;
   const std::string text = Report(plan).table({false, true, 80}, false);
-  EXPECT_THAT(text, ::testing::ContainsRegex("#  \\$/MONTH +P99 .*VERDICT"));
-  EXPECT_THAT(text, ::testing::ContainsRegex("1 +\\$1,152 +412 ms "));
+  EXPECT_THAT(text, ::testing::ContainsRegex("#  \\$/MONTH .*P99 .*VERDICT"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("1 +\\$1,152 .*412 ms "));
   EXPECT_THAT(text, Not(HasSubstr("TIGHTEST OBJECTIVE")));
   EXPECT_THAT(Report(plan).markdown(), HasSubstr("| P99 |"));
 }
