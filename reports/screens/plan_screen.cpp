@@ -55,7 +55,7 @@ std::string verdict_text(const sim::OptionFigures& figures, const TextStyle& sty
 
 // Of the options, or the scenario's own pools.
 template <class Found>
-bool any_has(const Plan& plan, Found found) {
+bool any_figures(const Plan& plan, Found found) {
   return (plan.today && found(plan.today->figures)) ||
          std::ranges::any_of(plan.options,
                              [&](const PlanOption& option) { return found(option.figures); });
@@ -69,10 +69,10 @@ int price_priority(const Plan& plan, scenarios::PlanGoal goal) {
 // Which figures any option has.
 struct PlanColumns {
   explicit PlanColumns(const Plan& plan)
-      : requests(any_has(plan, [](const auto& f) { return f.per_1k_in_slo.has_value(); })),
-        jobs(any_has(plan, [](const auto& f) { return f.per_job.has_value(); })),
-        latency(any_has(plan, [](const auto& f) { return f.latency_p99.has_value(); })),
-        objectives(any_has(plan, [](const auto& f) { return !f.objectives.empty(); })) {}
+      : requests(any_figures(plan, [](const auto& f) { return f.per_1k_in_slo.has_value(); })),
+        jobs(any_figures(plan, [](const auto& f) { return f.per_job.has_value(); })),
+        latency(any_figures(plan, [](const auto& f) { return f.latency_p99.has_value(); })),
+        objectives(any_figures(plan, [](const auto& f) { return !f.objectives.empty(); })) {}
 
   bool requests, jobs, latency, objectives;
 };
