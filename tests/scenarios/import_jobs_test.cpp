@@ -266,7 +266,7 @@ TEST(Jobs, AUnitIsThatOfItsField) {
   EXPECT_THAT(bare.first_error(), HasSubstr("f:2:8: vram_gb: \"12\" has no unit"));
   ASSERT_FALSE(bare.errors.empty());
   EXPECT_THAT(bare.errors.front().help, HasSubstr("--columns gpu_memory=vram_gb:gib"));
-  EXPECT_THAT(map("gpu_memory=vram_gb:bytes").csv, HasSubstr(",12,"));
+  EXPECT_THAT(map("gpu_memory=vram_gb:bytes").csv, HasSubstr(",12\n"));
   for (const char* gib : {"gib", "GiB", "Gi"}) {
     EXPECT_THAT(map("user=user,gpu_memory=vram_gb:" + std::string(gib)).csv,
                 HasSubstr("12884901888"));

@@ -250,7 +250,7 @@ TEST(ImportObjects, RaysWorkersServeEndOrJustWork) {
             (WorkloadLines{"r-small Service 2", "r-tpu Service 4"}));
   // All of its pods are one gang, as a RayJob starts once its cluster is there.
   const ObjectsRead job = made("RayJob", "rayClusterSpec");
-  EXPECT_EQ(workload_lines(job), WorkloadLines{"r Job 1"});
+  EXPECT_EQ(workload_lines(job), WorkloadLines{"r Job 6"});
   EXPECT_EQ(job.scenario.workloads.front().pods_per_job, 6);
   const ObjectsRead cluster = objects_read(
       "apiVersion: ray.io/v1\nkind: RayCluster\nmetadata: {name: r}\nspec:\n"

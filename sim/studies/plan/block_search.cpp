@@ -46,6 +46,10 @@ void give_up(BlockCandidate& too_dear, double monthly) {
       reason("it costs ${} a month or more: cheaper ones stand", fmt::format("{:.0f}", monthly));
 }
 
+bool is_same_with_more(const PlanAnswer& no) {
+  return no.had_all_nodes && (no.partial || !no.figures->stands());
+}
+
 class BlockRun {
  public:
   BlockRun(const BlockSearch& search, std::size_t top, std::optional<double> cap, Depth depth,
@@ -352,10 +356,6 @@ class BlockRun {
     const bool by_use =
         search_.goal == PlanGoal::CostPer1kInSlo || search_.goal == PlanGoal::CostPerJob;
     candidate.climbing = found && by_use && candidate.mixed_nodes == 0;
-  }
-
-  static bool is_same_with_more(const PlanAnswer& no) {
-    return no.had_all_nodes && (no.partial || !no.figures->stands());
   }
 
   // With the nodes that may be lost; whether it stands as long as they are there, too.
