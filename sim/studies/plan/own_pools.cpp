@@ -126,7 +126,27 @@ Expected<std::vector<PoolChoice>> pools_as_they_stand(const Scenario& scenario,
   return pools;
 }
 
+namespace {
+
+// The option whose pools are those that there are; nullptr: none.
+const PlanOption* same_as_own(const BlockSearch& search, const Plan& plan) {
+  const auto own = pools_as_they_stand(search.base, search.catalogue);
+  if (!own) return nullptr;
+  const auto found = std::ranges::find_if(plan.options, [&](const PlanOption& option) {
+    return std::is_permutation(option.pools.begin(), option.pools.end(), own->begin(), own->end());
+  });
+  return found == plan.options.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
 void add_today(const BlockSearch& search, const RunOptions& run, ProbeBatch& probes, Plan& plan) {
+  // The same pools have one verdict, of as many runs.
+  if (const PlanOption* const same = same_as_own(search, plan)) {
+    plan.today = PlanOption{{}, same->figures, same->goal, false};
+    plan.keep_as_is = same == &plan.options.front();
+    return;
+  }
   const PlanProbe probe{.replications = search.base.replications};
   PlanAnswer answer = probes.ask_one(probe);
   if (!answer.figures) return;

@@ -9,6 +9,7 @@
 #include "slicewise/lookup.hpp"
 
 #include "../probe/probe.hpp"
+#include "../probe/staying_pools.hpp"
 #include "plan_path.hpp"
 
 namespace slicewise::sim {
@@ -22,8 +23,11 @@ std::optional<std::size_t> place_in(const PoolChoice& pool, const std::string& w
   return static_cast<std::size_t>(found - pool.workloads.begin());
 }
 
+// Those that run; of an autoscaler's they may be more than the fewest.
 int pods_of_choice(const PoolChoice& pool, std::size_t place, const Workload& workload) {
-  return !pool.pods.empty() && pool.pods[place] > 0 ? pool.pods[place] : workload.pods_kept();
+  if (!pool.pods.empty() && pool.pods[place] > 0) return pool.pods[place];
+  const int kept = workload.pods_kept();
+  return workload.autoscaling ? workload.autoscaling->start_replicas.value_or(kept) : kept;
 }
 
 int all_nodes(const PoolChoice& pool) { return pool.nodes + pool.unshared; }
@@ -43,26 +47,13 @@ int in_common(const PoolChoice& a, const PoolChoice& b) {
       a.workloads, [&](const auto& name) { return place_in(b, name).has_value(); }));
 }
 
-// By new pool, the old one whose nodes it takes over: alike first, then with most in common.
-std::vector<std::optional<std::size_t>> successors(const std::vector<PoolChoice>& from,
-                                                   const std::vector<PoolChoice>& to) {
-  std::vector<std::optional<std::size_t>> of(to.size());
-  std::vector<char> taken(from.size());
-  for (const bool alike : {true, false}) {
-    for (std::size_t t = 0; t < to.size(); ++t) {
-      if (of[t]) continue;
-      int most = -1;
-      for (std::size_t f = 0; f < from.size(); ++f) {
-        if (taken[f] != 0 || !nodes_may_stay(from[f], to[t])) continue;
-        if (alike && !same_sharing(from[f], to[t])) continue;
-        if (in_common(from[f], to[t]) <= most) continue;
-        most = in_common(from[f], to[t]);
-        of[t] = f;
-      }
-      if (of[t]) taken[*of[t]] = 1;
-    }
-  }
-  return of;
+std::vector<std::optional<std::size_t>> pools_before(const std::vector<PoolChoice>& from,
+                                                     const std::vector<PoolChoice>& to) {
+  return successors(from.size(), to.size(),
+                    [&](std::size_t f, std::size_t t) -> std::optional<Likeness> {
+                      if (!nodes_may_stay(from[f], to[t])) return std::nullopt;
+                      return Likeness{same_sharing(from[f], to[t]), in_common(from[f], to[t])};
+                    });
 }
 
 }  // namespace
@@ -104,7 +95,7 @@ int pods_restarted(const scenarios::Scenario& base, const std::vector<PoolChoice
     }
     return std::nullopt;
   };
-  const auto of = successors(from, to)[static_cast<std::size_t>(pool - to.begin())];
+  const auto of = pools_before(from, to)[static_cast<std::size_t>(pool - to.begin())];
   const bool stays = of && &from[*of] == &*home && same_sharing(*home, *pool) &&
                      apart_class(*home) == apart_class(*pool) &&
                      serving(*home, before) == serving(*pool, after) &&
@@ -120,7 +111,7 @@ PathStep step_between(const scenarios::Scenario& base, std::vector<PoolChoice> f
                       std::vector<PoolChoice> to) {
   PathStep step;
   step.changes = static_cast<int>(std::max(from.size(), to.size()));
-  const auto of = successors(from, to);
+  const auto of = pools_before(from, to);
   for (const PoolChoice& pool : from) step.nodes_removed += all_nodes(pool);
   for (std::size_t t = 0; t < to.size(); ++t) {
     const PoolChoice& pool = to[t];

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "slicewise/lookup.hpp"
-#include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/cron.hpp"
 #include "slicewise/scenarios/kai_part.hpp"
 #include "slicewise/sim/pool_choice.hpp"
@@ -15,6 +14,7 @@
 #include "manifest_changes.hpp"
 #include "pool_homes.hpp"
 #include "probe.hpp"
+#include "staying_pools.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -54,15 +54,6 @@ bool keeps_name(const Scenario& base, const PoolChoice& choice) {
     });
   }
   return holds_jobs && covers;
-}
-
-// What the pods of the pool's `index`-th workload ask for.
-std::string resource_of(const Scenario& base, const PoolChoice& choice, std::size_t index) {
-  std::string name(kGpuResource);
-  if (!choice.mig.empty() && !is_uniform(choice)) {
-    name = scenarios::mig_resource(choice.mig_profiles[index]);
-  }
-  return scenarios::advertised_name(name, is_shared(choice.strategy) && !keeps_name(base, choice));
 }
 
 // The shipped config where it is the same layout, else one of the scenario's own.
@@ -275,25 +266,31 @@ int gpus_per_pod(const Scenario& base, const Workload& workload,
   return most > 1 ? most : GpuSets::kMostGpus;
 }
 
-// A node group keeps its instance type and how it is bought: other nodes need one of another name.
-bool is_another_group(const Scenario& base, const std::string& name, const NodePool& pool) {
-  return std::ranges::any_of(base.node_pools, [&](const NodePool& own) {
-    return own.name.value == name && (own.instance_type.value != pool.instance_type.value ||
-                                      own.capacity_type != pool.capacity_type);
+// Whether its pods go on as they are on nodes that go on: they ask for the same of the same.
+bool stays(const Scenario& base, const StayingPool& staying, const Workload& before,
+           const scenarios::ExtendedRequest& asked) {
+  if (!staying.shares_alike || !is_home(base, *staying.own, before)) return false;
+  // Which pool has a GPU or a type that they select is known of their only home.
+  const bool selects_types = std::ranges::any_of(before.pod.node_selector, [](const auto& label) {
+    return names_the_node(label.first) && !names_a_group(label.first);
   });
+  const auto is_one = [&](const NodePool& pool) { return is_home(base, pool, before); };
+  if (selects_types && std::ranges::count_if(base.node_pools, is_one) > 1) return false;
+  const auto& requests = before.pod.extended;
+  return requests.size() == 1 && requests.front().name.value == asked.name.value &&
+         requests.front().count == asked.count;
 }
 
-std::string unique_name(const Scenario& base, const PoolChoice& choice, const NodePool& pool,
-                        std::set<std::string>& taken) {
-  std::string name =
-      lower_case(fmt::format("{}-{}", choice.instance_type, strategy_name(choice.strategy)));
-  std::ranges::replace_if(
-      name, [](char c) { return c == '.' || c == '+'; }, '-');
-  std::string unique = name;
-  for (int n = 2; is_another_group(base, unique, pool) || !taken.insert(unique).second; ++n) {
-    unique = fmt::format("{}-{}", name, n);
+// Whether the pods would run in another of the pools as well.
+bool may_go_elsewhere(const Scenario& planned, const std::vector<NodePool>& made,
+                      const std::vector<PoolChoice>& choices, std::size_t home,
+                      const Workload& workload) {
+  const std::string& asked = workload.pod.extended.front().name.value;
+  for (std::size_t p = 0; p < made.size(); ++p) {
+    if (p == home || !is_home(planned, made[p], workload)) continue;
+    if (contains(offered_by(made[p], choices[p]), asked)) return true;
   }
-  return unique;
+  return false;
 }
 
 // "The pool's own GPU" must stay the one that the scenario names.
@@ -403,21 +400,20 @@ Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chos
   Scenario scenario = base;
   scenario.node_pools.clear();
   scenario.provisioner.limits.clear();
-  std::set<std::string> taken;
-  std::vector<std::string> labels;
+  std::vector<NodePool> made;
   for (const PoolChoice& choice : pools) {
-    NodePool pool = pool_of(scenario, base, choice, catalogue, force);
-    if (pools.size() > 1 || is_another_group(base, pool.name.value, pool)) {
-      pool.name.value = unique_name(base, choice, pool, taken);
+    made.push_back(pool_of(scenario, base, choice, catalogue, force));
+  }
+  const std::vector<StayingPool> staying = staying_pools(base, pools, made, catalogue);
+  std::set<std::string> taken;
+  for (const NodePool& own : base.node_pools) taken.insert(own.name.value);
+  for (std::size_t p = 0; p < pools.size(); ++p) {
+    if (staying[p].own != nullptr) {
+      stay_as(base, staying[p], made[p]);
+      continue;
     }
-    if (pools.size() > 1) pool.labels[scenarios::kPoolLabel] = pool.name.value;
-    const auto group = pool.labels.find(std::string(scenarios::kNodePoolLabel));
-    if (group != pool.labels.end()) group->second = pool.name.value;
-    labels.push_back(pool.name.value);
-    if (choice.on_demand > 0) {
-      scenario.node_pools.push_back(on_demand_part(pool, choice.on_demand));
-    }
-    scenario.node_pools.push_back(std::move(pool));
+    name_anew(pools[p], taken, made[p]);
+    if (pools.size() > 1) made[p].labels[scenarios::kPoolLabel] = made[p].name.value;
   }
   std::erase_if(scenario.workloads, [&](const Workload& workload) {
     return workload.count == 0 || std::ranges::none_of(pools, [&](const PoolChoice& choice) {
@@ -440,10 +436,12 @@ Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chos
         serve_as(pools[p].serving[index], workload);
         gpus = pools[p].serving[index].gpus.value_or(gpus);
       }
-      const scenarios::PodTemplate before = workload.pod;
-      ask(workload, resource_of(base, pools[p], index), gpus);
+      const Workload before = workload;
+      ask(workload, resource_of(made[p], pools[p], index), gpus);
+      const bool goes_on = stays(base, staying[p], before, workload.pod.extended.front());
+      if (goes_on) workload.pod.node_selector = before.pod.node_selector;
       ask_part(workload, pools[p], catalogue);
-      keep_tolerated(base, before, workload.pod);
+      keep_tolerated(base, before.pod, workload.pod);
       if (!pools[p].pods.empty() && pools[p].pods[index] > 0) {
         workload.keep_pods(pools[p].pods[index]);
       }
@@ -453,12 +451,19 @@ Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chos
       for (const PodScaling& scaling : pools[p].scalings) {
         if (scaling.workload == workload.name.value) scale_by(scaling, workload);
       }
-      if (pools.size() > 1) {
-        workload.pod.node_selector[scenarios::kPoolLabel] = labels[p];
+      if (pools.size() > 1 && (!goes_on || may_go_elsewhere(scenario, made, pools, p, workload))) {
+        const auto label = made[p].labels.try_emplace(scenarios::kPoolLabel, made[p].name.value);
+        workload.pod.node_selector[scenarios::kPoolLabel] = label.first->second;
       }
-      note_manifest_changes(before, workload);
+      note_manifest_changes(before.pod, workload);
       keep_measured_device(workload, base, catalogue);
     }
+  }
+  for (std::size_t p = 0; p < pools.size(); ++p) {
+    if (pools[p].on_demand > 0) {
+      scenario.node_pools.push_back(on_demand_part(made[p], pools[p].on_demand));
+    }
+    scenario.node_pools.push_back(std::move(made[p]));
   }
   std::erase_if(scenario.pipelines, [&](const scenarios::Pipeline& pipeline) {
     return std::ranges::any_of(pipeline.stages, [&](const scenarios::Pipeline::Stage& stage) {
