@@ -47,8 +47,7 @@ class Growth {
     for (std::size_t month = 0; month < factors_.size();) {
       const std::size_t end = borne_until(option, month);
       const int nodes = nodes_of(option);
-      plan.spans.push_back({static_cast<int>(month) + 1, static_cast<int>(end), factors_[end - 1],
-                            std::move(option)});
+      add_months(std::move(option), month, end, plan.spans);
       if (end == factors_.size()) break;
       auto next =
           with_other_pods(plan.spans.back().option, end, grown(plan.spans.back().option, end));
@@ -75,6 +74,30 @@ class Growth {
       (stands ? bears_it : breaks) = look;
     }
     return breaks;
+  }
+
+  // Nodes that stay cost as much in each month; of those that come and go there are more with more
+  // traffic: what they cost is simulated month by month.
+  void add_months(PlanOption option, std::size_t month, std::size_t end,
+                  std::vector<PlannedSpan>& spans) const {
+    const bool elastic = std::ranges::any_of(option.pools, &PoolChoice::elastic);
+    const std::size_t first = elastic ? month + 1 : end;
+    spans.push_back({static_cast<int>(month) + 1, static_cast<int>(first), factors_[first - 1],
+                     std::move(option)});
+    for (std::size_t next = first; next < end; ++next) {
+      PlanOption then = spans.back().option;
+      if (factors_[next] != factors_[next - 1]) {
+        then.figures = figures_with(search_, then, std::string(kTraffic), factors_[next], probes_);
+      }
+      if (then.figures.monthly == spans.back().option.figures.monthly) {
+        spans.back().to = static_cast<int>(next) + 1;
+        spans.back().traffic = factors_[next];
+      } else {
+        then.goal = to_dollars(then.figures.monthly);
+        const int number = static_cast<int>(next) + 1;
+        spans.push_back({number, number, factors_[next], std::move(then)});
+      }
+    }
   }
 
   // The cheapest that bears a month: with the pods that there are, or with more of what the option

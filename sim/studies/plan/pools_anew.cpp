@@ -86,6 +86,12 @@ bool bears(const BlockSearch& search, const PlanOption& option, const std::strin
   return stands(probes.ask_one(probe_of(search, option, input, factor)));
 }
 
+OptionFigures figures_with(const BlockSearch& search, const PlanOption& option,
+                           const std::string& input, double factor, ProbeBatch& probes) {
+  const PlanAnswer answer = whole_answer(probe_of(search, option, input, factor), probes);
+  return answer.figures ? *answer.figures : option.figures;
+}
+
 std::vector<std::string> missed_with(const BlockSearch& search, const PlanOption& option,
                                      const std::string& input, double factor, ProbeBatch& probes) {
   const PlanProbe probe = probe_of(search, option, input, factor);

@@ -36,6 +36,10 @@ std::optional<double> monthly_of(const BlockSearch& search, const PoolChoice& po
 bool bears(const BlockSearch& search, const PlanOption& option, const std::string& input,
            double factor, ProbeBatch& probes);
 
+// Its figures there: where its nodes come and go it costs another sum.
+OptionFigures figures_with(const BlockSearch& search, const PlanOption& option,
+                           const std::string& input, double factor, ProbeBatch& probes);
+
 // Every workload of which it misses an objective there, or does not clearly hold it.
 std::vector<std::string> missed_with(const BlockSearch& search, const PlanOption& option,
                                      const std::string& input, double factor, ProbeBatch& probes);

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "slicewise/scenarios/load.hpp"
 #include "slicewise/sim/plan.hpp"
 
 #include "../../../sim/studies/plan/commitments.hpp"
@@ -194,6 +195,47 @@ TEST(PlanOverTime, PodsVaryFromMonthToMonth) {
     EXPECT_EQ(span.option.pools.front().nodes, pods++);
   }
   EXPECT_EQ(plan->over_time->next_node, plan->over_time->spans[1].from);
+}
+
+// More traffic starts more nodes: 12 months cost what each of them does, not 12 times the first.
+TEST(PlanOverTime, NodesThatComeAndGoCostWhatTheyDoInEachMonth) {
+  auto set = scenarios::load_scenario({"e.yaml", R"(
+apiVersion: slicewise.dev/v1alpha1
+kind: Scenario
+metadata: {name: elastic}
+spec:
+  duration: 1d
+  replications: 1
+  provisioner: {kind: Karpenter, consolidateAfter: 5m}
+  nodePools: [{name: gpus, instanceType: g4dn.xlarge, nodes: {min: 1, max: 9}}]
+  workloads:
+  - name: api
+    kind: Service
+    replicas: 2
+    podTemplate: {resources: {limits: {nvidia.com/gpu: 1}}}
+    measured: {device: T4, requestGpuTime: {mean: 1s}, provenance: Assumed}
+    traffic: {shape: Diurnal, mean: 1/s, peak: 2/s, peakAt: "14:00"}
+    autoscaling: {min: 1, max: 9, metric: Concurrency, target: 1.2}
+    slo: {latencyP99: 600s}
+)"});
+  ASSERT_TRUE(set);
+  PlanOptions options = months_of(4, 0.1);
+  const auto plan = make_plan(*set, 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan && plan->over_time);
+  const std::vector<PlannedSpan>& spans = plan->over_time->spans;
+  ASSERT_EQ(spans.size(), 4U);
+  Usd sum;
+  for (std::size_t month = 0; month < spans.size(); ++month) {
+    ASSERT_TRUE(spans[month].option.pools.front().elastic);
+    EXPECT_EQ(spans[month].option.pools, spans.front().option.pools);
+    EXPECT_EQ(spans[month].from, static_cast<int>(month) + 1);
+    EXPECT_EQ(spans[month].to, spans[month].from);
+    if (month > 0) {
+      EXPECT_GT(spans[month].option.figures.monthly, spans[month - 1].option.figures.monthly);
+    }
+    sum += spans[month].option.figures.monthly;
+  }
+  EXPECT_EQ(plan->over_time->by_the_hour, sum);
 }
 
 TEST(PlanOverTime, WithoutGrowthNothingChanges) {
