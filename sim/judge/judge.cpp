@@ -104,7 +104,8 @@ void judge_load(const VariantResult& variant, std::vector<Verdict::Reason>& reas
     if (!w.requests || !w.objectives.empty() || w.requests->left_over <= kByChance) continue;
     const RequestCounts& requests = *w.requests;
     const bool refuses = requests.refused > requests.dropped + requests.timed_out;
-    reasons.push_back({Cause::Overloaded, w.name, refuses ? "requests refused" : "overloaded",
+    reasons.push_back({Cause::Overloaded, w.name,
+                       fmt::format("{} {}", w.name, refuses ? "refuses requests" : "overloaded"),
                        fmt::format("\"{}\" answers {} of {} requests/s that come", w.name,
                                    short_text(w.throughput_per_second),
                                    short_text(requests.arrived_per_second))});

@@ -230,6 +230,10 @@ Cost cost_result(const World& world, std::span<const Replication> replications) 
   Cost cost;
   const WorkloadBills bills(world, replications);
   // As users count them: a request of a pipeline once, whatever the number of its stages.
+  // Where Jobs end, a pass of work without end is none of them.
+  const bool has_jobs = std::ranges::any_of(world.workloads, [](const WorkloadModel& workload) {
+    return workload.spec.kind == scenarios::WorkloadKind::Job && workload.spec.count > 0;
+  });
   Usd bill_of_jobs;
   std::vector<std::size_t> services;
   bool known = true;  // whom the bill is for
@@ -238,6 +242,7 @@ Cost cost_result(const World& world, std::span<const Replication> replications) 
   for (std::size_t w = 0; w < world.workloads.size(); ++w) {
     const scenarios::Workload& spec = world.workloads[w].spec;
     if (scenarios::runs_batches(spec.kind)) {
+      if (has_jobs && spec.kind != scenarios::WorkloadKind::Job) continue;
       const std::optional<Usd> bill = bills.of(w, bills.whole());
       known &= bill.has_value();
       bill_of_jobs += bill.value_or(Usd{});

@@ -124,8 +124,9 @@ const Record& cost_record() {
            "controlPlaneUsd", "EKS's fee for the cluster; no workload pays it")
            .optional(),
        field<&V::cost, &Cost::split>("split").when<&is_split>(),
-       field<&V::cost, &Cost::per_job>(
-           "perJobUsd", "what Jobs and Deployments pay / jobs finished; absent when none was")
+       field<&V::cost, &Cost::per_job>("perJobUsd",
+                                       "what Jobs pay (Deployments where there are no Jobs) / jobs "
+                                       "finished; absent when none was")
            .csv(32, "variantPerJobUsd")
            .column("$/JOB", 0, "", "$/job")
            .policy("cost.perJob")

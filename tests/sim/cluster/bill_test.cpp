@@ -153,6 +153,15 @@ TEST(BillByWorkload, IsForAsLongAsItIsHeld) {
   EXPECT_NEAR(to_dollars(r.workloads[0].bill->per_job.value()), 12.24 / 2, 1e-6);
 }
 
+// The column beside it counts Jobs: a pass of work without end is none.
+TEST(BillByWorkload, AJobCostsWhatJobsDo) {
+  Workload endless = training("endless");
+  endless.kind = scenarios::WorkloadKind::Deployment;
+  const VariantResult r = demo::result(on_four_gpus({training("train"), endless}, hours(1)));
+  EXPECT_EQ(r.workloads[0].completed, 1);
+  EXPECT_EQ(r.cost.per_job, r.workloads[0].bill->per_job);
+}
+
 // A pod that asks for three quarters of the CPUs keeps others from three GPUs.
 TEST(BillByWorkload, TheLargestShareOfGpusCpuAndMemoryCounts) {
   Scenario s = on_four_gpus({training("one"), training("greedy")}, kShort);

@@ -400,7 +400,7 @@ TEST(Judge, AServiceThatRefusesRequestsDoesNotStand) {
   scenario.workloads[0].count = 0;
   const Verdict verdict = demo::result(scenario).verdict;
   ASSERT_EQ(verdict.reasons.size(), 1U);
-  EXPECT_EQ(verdict.reasons.front().brief, "requests refused");
+  EXPECT_EQ(verdict.reasons.front().brief, "api refuses requests");
 }
 
 // An objective says how much is enough.
