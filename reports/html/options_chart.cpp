@@ -60,6 +60,9 @@ std::string finding_of(const std::vector<ShownOption>& options, bool planned) {
     if (option.best) best = &option;
   }
   const std::string_view which = planned ? "were simulated" : "can run";
+  if (best == nullptr && stand > 0) {
+    return "What there is does what it should; nothing new that was tried does.";
+  }
   if (best == nullptr && simulated == 1) return "The one option does not do what it should.";
   if (best == nullptr) {
     return fmt::format("None of the {} options that {} does what it should.", simulated, which);

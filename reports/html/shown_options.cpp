@@ -60,7 +60,7 @@ void sign(const Pools& pools, Strategy strategy_of, ShownOption& option) {
 void show_verdict(const sim::Verdict& verdict, ShownOption& option) {
   option.stands = verdict.stands();
   option.reason = brief_reasons(verdict);
-  option.misses = !verdict.loses_pods() && !verdict.meets_objectives();
+  option.misses = !verdict.loses_pods() && verdict.has(sim::Verdict::Cause::ObjectiveMissed);
 }
 
 ShownOption of_variant(const sim::VariantResult& variant, const sim::VariantResult* best) {

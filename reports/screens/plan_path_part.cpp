@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "../text/text_table.hpp"
+#include "plan_saving.hpp"
 #include "plan_screen.hpp"
 #include "plan_words.hpp"
 #include "result_figures.hpp"
@@ -44,23 +45,26 @@ std::string saves_text(Usd saves) {
   return saves.nano < 0 ? fmt::format("-{}", money_text(Usd{-saves.nano})) : money_text(saves);
 }
 
-std::string loss_text(const sim::RestartLoss& loss) {
+// `has_limits`: without objectives none can be late.
+std::string loss_text(const sim::RestartLoss& loss, bool has_limits) {
   const double lost = std::round(loss.lost);
   const double late = std::round(loss.late);
-  if (lost + late == 0) return "no request is lost or late";
+  if (lost + late == 0) return has_limits ? "no request is lost or late" : "no request is lost";
   return fmt::format("{} {} lost, {} late", count_text(lost), lost == 1 ? "request" : "requests",
                      count_text(late));
 }
 
 // Of the step with that number, where it is of Services.
-std::string disruption_sentence(const sim::PathStep& step, std::size_t number) {
+std::string disruption_sentence(const sim::PlanPath& path, std::size_t number) {
+  const sim::PathStep& step = path.steps[number - 1];
   if (!step.disruption) return "";
-  std::string costs = loss_text(*step.disruption);
+  const bool has_limits = !path.now.figures.objectives.empty();
+  std::string costs = loss_text(*step.disruption, has_limits);
   if (step.one_by_one) {
     costs += fmt::format(
         "; of each Service one after the other, as a PodDisruptionBudget with "
         "maxUnavailable: 1 has it, in {}: {}",
-        duration_text(step.one_by_one_takes), loss_text(*step.one_by_one));
+        duration_text(step.one_by_one_takes), loss_text(*step.one_by_one, has_limits));
   }
   const bool is_unknown = !step.restarts.empty() && step.start == Duration{};
   return fmt::format("Step {}, all its pods at once: {}{}.", number, costs,
@@ -99,6 +103,7 @@ std::string end_sentence(const sim::PlanPath& path) {
   }
   if (path.ended_by_limit) text += " More changes than --max-changes allows may save more.";
   if (path.end && !path.end->figures.stands()) text += " Even then an objective is missed.";
+  if (path.end) text += slower_answers_sentence(path.end->figures, path.now.figures);
   return text + kept;
 }
 
@@ -114,7 +119,7 @@ std::vector<std::string> step_sentences(const sim::PlanPath& path, std::size_t n
                       : fmt::format("It saves {} a month", money_text(step.saves)),
                   money_text(step.monthly)),
       fmt::format("Nodes: {}. What restarts: {}.", nodes_text(step), restarts_text(step)),
-      disruption_sentence(step, number)};
+      disruption_sentence(path, number)};
   std::erase(sentences, "");
   return sentences;
 }
@@ -137,7 +142,7 @@ ScreenPart plan_path_part(const sim::PlanPath& path, const TextStyle& style) {
   }
   part.sentences.push_back({end_sentence(path)});
   for (std::size_t s = 0; s < path.steps.size(); ++s) {
-    std::string line = disruption_sentence(path.steps[s], s + 1);
+    std::string line = disruption_sentence(path, s + 1);
     if (!line.empty()) part.sentences.push_back({std::move(line)});
   }
   return part;

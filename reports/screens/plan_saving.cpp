@@ -73,8 +73,8 @@ std::vector<SlowerWork> slower_works(const sim::OptionFigures& then, const sim::
   return slower;
 }
 
-// Services that take longer to answer, the worst first: " asr answers within 2.96 s (p99) instead
-// of 164 ms: ...".
+}  // namespace
+
 std::string slower_answers_sentence(const sim::OptionFigures& then, const sim::OptionFigures& was) {
   constexpr double kWorthNaming = 1.2;  // tails of requests differ by chance
   constexpr std::size_t kNamed = 3;
@@ -103,6 +103,8 @@ std::string slower_answers_sentence(const sim::OptionFigures& then, const sim::O
       " 99% of requests are answered later, {}{}: no objective says how soon they must.", out,
       others);
 }
+
+namespace {
 
 // Work without an objective is in nobody's way, however slow it gets.
 std::string slower_work_sentence(const Plan& plan) {

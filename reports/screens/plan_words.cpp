@@ -1,9 +1,7 @@
 #include "plan_words.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +9,7 @@
 
 #include "slicewise/sim/result_record.hpp"
 
+#include "plan_misses.hpp"
 #include "plan_saving.hpp"
 #include "result_figures.hpp"
 #include "result_notes.hpp"
@@ -20,7 +19,6 @@ namespace slicewise::reports {
 using sim::Plan;
 using sim::PlanOption;
 using sim::PoolChoice;
-using sim::RejectedChoice;
 
 std::vector<std::string> pool_texts(const std::vector<PoolChoice>& pools) {
   constexpr std::size_t kMostNames = 5;  // a trace has dozens
@@ -41,23 +39,6 @@ std::string pools_text(const std::vector<PoolChoice>& pools) {
 std::string factor_words(double factor) { return fmt::format("{:.3g}", factor); }
 
 namespace {
-
-// What another number of pods would do, and other nodes for some of them.
-std::vector<std::string> otherwise_sentences(const Plan& plan) {
-  std::vector<std::string> lines;
-  for (const PlanOption& option : plan.other_pods) {
-    lines.push_back(
-        fmt::format("With another number of pods: {}, {} a month: --vary-pods plans so.",
-                    pools_text(option.pools), money_text(option.figures.monthly)));
-  }
-  if (plan.unselected) {
-    const PlanOption& option = plan.unselected->option;
-    lines.push_back(fmt::format("Without the nodeSelectors of {}: {}, {} a month.",
-                                fmt::join(plan.unselected->workloads, ", "),
-                                pools_text(option.pools), money_text(option.figures.monthly)));
-  }
-  return lines;
-}
 
 std::string survives_sentence(const Plan& plan) {
   if (plan.survives.empty()) return "";
@@ -195,77 +176,6 @@ std::string warning_sentence(const PlanOption& option) {
 std::string isolation_sentence(const PlanOption& option) {
   const std::string risk = isolation_risk(option);
   return risk.empty() ? risk : fmt::format("Risk: {}: `slicewise explain sharing`.", risk);
-}
-
-// Of what was simulated and ran: what loses no pod, then what misses the fewest objectives, of that
-// what exceeds none of them by as much, then what costs least; nullptr: nothing ran.
-const RejectedChoice* nearest_miss(const Plan& plan) {
-  const auto key = [](const RejectedChoice& choice) {
-    const sim::OptionFigures& figures = *choice.figures;
-    const auto missed = std::ranges::count_if(figures.objectives, [](const auto& objective) {
-      return sim::standing_of(objective.result) != sim::ObjectiveStanding::Holds;
-    });
-    return std::tuple(figures.verdict.loses_pods(), missed, figures.worst_ratio, figures.monthly);
-  };
-  const RejectedChoice* nearest = nullptr;
-  for (const RejectedChoice& rejected : plan.rejected) {
-    if (!rejected.figures || rejected.figures->running_max == 0) continue;
-    if (nearest == nullptr || key(rejected) < key(*nearest)) nearest = &rejected;
-  }
-  return nearest;
-}
-
-std::string miss_sentence(const RejectedChoice& nearest, const TextStyle& style) {
-  const sim::OptionFigures& figures = *nearest.figures;
-  const sim::PlannedObjective* tightest = figures.tightest();
-  std::string out = fmt::format("Nearest: {} at {} a month: {}", sim::describe(nearest.choice),
-                                money_text(figures.monthly), nearest.reason.text());
-  if (figures.verdict.loses_pods() || tightest == nullptr || tightest->result.pass) {
-    return out + ".";
-  }
-  const sim::ObjectiveResult& worst = tightest->result;
-  if (worst.lost && worst.lost->share > worst.lost->most) {
-    return out + fmt::format(": {} of its requests are lost, it leaves out {}.",
-                             percent_text(worst.lost->share), percent_text(worst.lost->most));
-  }
-  if (found_nothing(worst)) return out + ": nothing was finished.";
-  return out + fmt::format(" with {}, the limit is {} ({} of it).", found_text(worst, style),
-                           figure_text(worst.limit, std::nullopt, style),
-                           percent_text(worst.ratio()));
-}
-
-std::vector<std::string> nothing_stands(const Plan& plan, const TextStyle& style) {
-  if (plan.interrupted) {
-    return {
-        "No option was confirmed when the search was interrupted: what progress named had not "
-        "been simulated as a whole."};
-  }
-  std::vector<sim::Verdict> verdicts;
-  for (const RejectedChoice& rejected : plan.rejected) {
-    if (rejected.figures) verdicts.push_back(rejected.figures->verdict);
-  }
-  const std::string causes = sim::causes_text(verdicts);
-  std::vector<std::string> lines{"Nothing that was tried stands" +
-                                 (causes.empty() ? "." : ": configurations " + causes + ".")};
-  if (const RejectedChoice* nearest = nearest_miss(plan)) {
-    lines.push_back(miss_sentence(*nearest, style));
-  }
-  for (std::string sentence : plan.nearest) {
-    if (sentence.empty()) continue;
-    sentence.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence[0])));
-    lines.push_back(sentence + ".");
-  }
-  for (std::string& line : otherwise_sentences(plan)) lines.push_back(std::move(line));
-  if (plan.today && plan.today->figures.stands()) {
-    lines.push_back(
-        fmt::format("The scenario's own pools do, for {} a month, outside of these limits.",
-                    money_text(plan.today->figures.monthly)));
-  }
-  if (lines.size() == 1) {
-    lines.emplace_back(
-        "More pods, other --instances, a higher --max-nodes or looser objectives help.");
-  }
-  return lines;
 }
 
 // Every region that was asked for.

@@ -420,6 +420,58 @@ TEST(PlanReport, WithoutAnOptionNamesWhatIsNearest) {
   EXPECT_EQ(read->nearest, plan.nearest);
 }
 
+// Dearer nodes on which as little is answered were the nearest.
+TEST(PlanReport, WhatIsDearerAndNoBetterIsNotNearest) {
+  sim::Plan plan = sample_plan();
+  plan.options.clear();
+  sim::OptionFigures then = planned_figures(3000, milliseconds(600));
+  then.objectives.clear();
+  then.worst_ratio = 0;
+  then.verdict.reasons = {{sim::Verdict::Cause::Overloaded, "asr", "overloaded",
+                           "\"asr\" answers 0.4 of 1 requests/s"}};
+  plan.rejected = {{sim::RejectedChoice::Stage::Simulation,
+                    planned_pool("g4dn.xlarge", sim::Strategy::Exclusive, 1, 2),
+                    std::nullopt,
+                    {"leaves requests of asr unanswered"},
+                    then}};
+  const auto nearest = [&] { return Report(plan).table(TextStyle{false, true, 0}, false); };
+  EXPECT_THAT(nearest(), HasSubstr("Nothing new that was tried stands: "));
+  EXPECT_THAT(nearest(), HasSubstr("Nearest: 2 x g4dn.xlarge, exclusive at $3,000 a month: \"asr\" "
+                                   "answers 0.4 of 1 requests/s. Each of its pods has a GPU"));
+  plan.today->figures = then;
+  plan.today->figures.monthly = from_dollars(1000);
+  EXPECT_THAT(nearest(),
+              HasSubstr("Nearest: the scenario's own pools at $1,000 a month: \"asr\" "));
+  plan.today->figures.monthly = from_dollars(4000);
+  EXPECT_THAT(nearest(), HasSubstr("Nearest: 2 x g4dn.xlarge, exclusive at $3,000 a month"));
+}
+
+// "No request is late" where nobody says when one is, and every Service answers later.
+TEST(PlanReport, AWayThatMakesServicesSlowerSaysSo) {
+  sim::Plan plan = sample_plan();
+  plan.path = sample_path();
+  plan.path->steps.front().disruption = sim::RestartLoss{};
+  plan.path->end = plan.path->now;
+  plan.path->now.figures.answers = {{"asr", milliseconds(164)}};
+  plan.path->end->figures.answers = {{"asr", milliseconds(400)}};
+  const auto text = [&] { return Report(plan).table(TextStyle{false, true, 0}, false); };
+  EXPECT_THAT(text(), HasSubstr("answered later, asr in 400 ms instead of 164 ms: no objective"));
+  plan.path->now.figures.objectives.clear();
+  EXPECT_THAT(text(), HasSubstr("all its pods at once: no request is lost"));
+  EXPECT_THAT(text(), Not(HasSubstr("lost or late")));
+}
+
+TEST(PlanReport, NothingNewStandsButTheWayThere) {
+  sim::Plan plan = sample_plan();
+  plan.options.clear();
+  plan.path = sample_path();
+  plan.path->end = plan.path->now;
+  plan.path->end->figures.verdict = {};
+  const std::string text = Report(plan).table(TextStyle{false, true, 0}, false);
+  EXPECT_THAT(text, HasSubstr("So does what 1 step of them leads to"));
+  EXPECT_THAT(text, HasSubstr("export -f plan.json#step1 --to bundle"));
+}
+
 TEST(PlanReport, RejectionsOfOneReasonAreOneLine) {
   sim::Plan plan = sample_plan();
   plan.rejected.clear();

@@ -101,9 +101,9 @@ Reason too_much_for_its_pods(const WorkloadModel& workload, const Demand& demand
   const double load =
       workload.spec.traffic->mean.per_second * seconds_per_request(demand) / workload.spec.count;
   if (load < 1) return {};
-  return reason(fmt::format("\"{}\" keeps its {{}} pods {{}} % busy even alone on their GPUs: "
+  return reason(fmt::format("\"{}\" keeps its {{}} {} {{}} % busy even alone on their GPUs: "
                             "requests arrive faster than they are served; add pods{}",
-                            workload.name,
+                            workload.name, workload.spec.count == 1 ? "pod" : "pods",
                             workload.spec.serving.max_batch > 1 ? "" : " or batches (--max-batch)"),
                 workload.spec.count, fmt::format("{:.0f}", 100 * load));
 }

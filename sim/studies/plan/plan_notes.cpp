@@ -1,10 +1,15 @@
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "slicewise/scenarios/node_requirements.hpp"
+#include "slicewise/sim/pool_choice.hpp"
+#include "slicewise/sim/result_record.hpp"
 #include "slicewise/sim/world.hpp"
 
 #include "../probe/pool_homes.hpp"
@@ -58,6 +63,39 @@ void tell_what_autoscalers_keep(const Scenario& base, Plan& plan) {
   }
 }
 
+// Of one pool, by what pods ask for: what autoscalers may ask for at the most, where the nodes hold
+// less.
+void tell_scalers_room(const World& world, std::size_t p, Plan& plan) {
+  const PoolModel& pool = world.pools[p];
+  for (std::size_t offer = 0; offer < pool.offers.size(); ++offer) {
+    std::vector<std::string> scaled;
+    std::int64_t pods = 0;
+    std::int64_t tickets = 0;
+    for (const WorkloadModel& workload : world.workloads) {
+      if (!workload.on_pool[p].schedulable || workload.on_pool[p].offer != offer) continue;
+      pods += workload.spec.count;
+      tickets += workload.spec.count * workload.tickets;
+      if (workload.spec.autoscaling) scaled.push_back(workload.name);
+    }
+    const std::int64_t nodes = pool.most_nodes.value_or(pool.nodes);
+    const std::int64_t held = nodes * pool.most_tickets_per_node(offer);
+    if (scaled.empty() || tickets <= held) continue;
+    add_note(plan.notes, Code::NodeLimitReached, pool.where,
+             fmt::format("with as many pods as autoscalers may ask for ({}) there are {} in \"{}\" "
+                         "of #1, whose GPUs have places for {}: the others would stay Pending",
+                         few_names(scaled), pods, pool.name, held * pods / tickets));
+  }
+}
+
+// What a peak beyond the simulated load finds.
+void tell_scalers_room(const Scenario& base, const models::Catalogue& catalogue, Plan& plan) {
+  if (plan.options.empty()) return;
+  const auto world =
+      build_world(planned_scenario(base, plan.options.front().pools, catalogue), catalogue);
+  if (!world) return;
+  for (std::size_t p = 0; p < world->pools.size(); ++p) tell_scalers_room(*world, p, plan);
+}
+
 // Who names such a type reckons with it all the same.
 void tell_retired_types(const models::Catalogue& catalogue, Plan& plan) {
   std::set<std::string> told;
@@ -86,6 +124,7 @@ void add_notes(const Scenario& written, const Scenario& base, const models::Cata
   tell_of_peak(written, base, plan.notes);
   tell_retired_types(catalogue, plan);
   tell_what_autoscalers_keep(base, plan);
+  tell_scalers_room(base, catalogue, plan);
   tell_dropped_selectors(base, plan);
   tell_of_queues(written, "plans are", plan.notes);
   tell_of_idle_months(base, plan);

@@ -91,16 +91,31 @@ bool stands_again(const BlockSearch& search, const PlanProbe& probe, const Optio
   return flips || !fails_again(search, probe, figures, probes);
 }
 
+namespace {
+
+std::string workloads_of(const Verdict& verdict, Verdict::Cause cause) {
+  std::vector<std::string> names;
+  for (const Verdict::Reason& each : verdict.reasons) {
+    if (each.cause == cause && !contains(names, each.workload)) names.push_back(each.workload);
+  }
+  return few_names(names);
+}
+
+}  // namespace
+
 Reason miss_of(const OptionFigures& figures) {
   using Cause = Verdict::Cause;
   if (figures.stands()) return {"meets its objectives by chance: other random numbers miss one"};
   const Verdict& verdict = figures.verdict;
   if (verdict.has(Cause::NothingRan)) return {"no pod ever runs"};
-  if (verdict.has(Cause::OutOfMemory)) return {"pods run out of GPU memory"};
-  if (verdict.has(Cause::PodsFailed)) return {"pods fail"};
-  if (verdict.has(Cause::CrashLoopBackOff)) return {"pods crash again and again"};
-  if (verdict.has(Cause::PodsPending)) return {"pods stay Pending"};
-  if (verdict.has(Cause::Overloaded)) return {"leaves requests unanswered"};
+  for (const auto& [cause, form] :
+       {std::pair{Cause::OutOfMemory, "pods of {} run out of GPU memory"},
+        std::pair{Cause::PodsFailed, "pods of {} fail"},
+        std::pair{Cause::CrashLoopBackOff, "pods of {} crash again and again"},
+        std::pair{Cause::PodsPending, "pods of {} stay Pending"},
+        std::pair{Cause::Overloaded, "leaves requests of {} unanswered"}}) {
+    if (verdict.has(cause)) return reason(form, workloads_of(verdict, cause));
+  }
   const PlannedObjective* worst = nullptr;
   for (const PlannedObjective& objective : figures.objectives) {
     if (standing_of(objective.result) == ObjectiveStanding::Holds) continue;

@@ -194,6 +194,22 @@ TEST(HtmlReport, CountsWhatAPlanLookedAt) {
   EXPECT_THAT(page, Not(HasSubstr("cannot: it costs more")));
 }
 
+// "The one option does not do what it should" stood over the own pools, which do.
+TEST(HtmlReport, SaysThatWhatThereIsStandsAlone) {
+  HtmlReport report = aws_report();
+  report.plan = plan_samples::sample_plan();
+  report.plan->options.clear();
+  report.plan->rejected.clear();
+  ASSERT_TRUE(report.plan->today && report.plan->today->figures.stands());
+  const std::string page = html_report(report);
+  EXPECT_THAT(page, HasSubstr("What there is does what it should; nothing new that was tried"));
+  EXPECT_THAT(page, HasSubstr("Nothing new that was tried stands"));
+  // Within its limit, but not with all of its interval, is no miss.
+  report.plan->today->figures.verdict.reasons = {
+      {sim::Verdict::Cause::ObjectiveUndecided, "asr", "asr latencyP99 undecided", "may miss"}};
+  EXPECT_THAT(html_report(report), HasSubstr("asr latencyP99 undecided"));
+}
+
 TEST(HtmlReport, SaysWhenARunWasCutShort) {
   HtmlReport report = aws_report();
   report.result.interrupted = true;

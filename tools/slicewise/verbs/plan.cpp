@@ -36,10 +36,14 @@ ExitCode plan_verdict(const sim::Plan& plan) {
   }
   const ExitCode code = best_exit_code(verdicts);
   const bool misses_none = std::ranges::all_of(verdicts, &sim::Verdict::meets_objectives);
+  const bool denies = std::ranges::any_of(verdicts, [](const sim::Verdict& verdict) {
+    return verdict.has(sim::Verdict::Cause::PolicyDenies);
+  });
   const bool ruled_out = verdicts.empty() && plan.counts.bounded > 0;
   print_error(ruled_out ? "error: closed forms and limits such as --max-cost leave nothing to try"
               : code == ExitCode::Infeasible ? "error: nothing that was tried can run the workloads"
               : code == ExitCode::PodsLost ? "error: nothing that was tried keeps all pods running"
+              : misses_none && !denies     ? "error: nothing that was tried answers all requests"
               : misses_none                ? "error: policies deny what was tried"
                                            : "error: nothing that was tried meets the objectives");
   return code;
