@@ -9,6 +9,7 @@
 #include "slicewise/printable.hpp"
 
 #include "../export/bundle_parts.hpp"
+#include "../export/installer.hpp"
 #include "../export/pool_targets.hpp"
 
 namespace slicewise::reports {
@@ -61,10 +62,21 @@ class NodeStepList {
       if (stays && is_node_pool(group) && writes(kKarpenterFile)) steps_.by_karpenter = true;
       stays ? scale(group, wanted) : remove(group);
     }
+    add_configs();
     return steps_;
   }
 
  private:
+  // The plugin of a node whose config its ConfigMap has not, stops.
+  void add_configs() {
+    const std::string& map = advice_.option->gpu_software.operator_config_map;
+    const std::string file = "apply/plugin-config.yaml";
+    if (steps_.come.empty() || !writes(file)) return;
+    steps_.come.insert(0, fmt::format("   - before them their configs of the device plugin, in "
+                                      "ConfigMap `{}`: `{}`\n",
+                                      map, config_map_patch(map, file)));
+  }
+
   static bool is_node_pool(const NodeGroup& group) {
     return group.maker == NodeMaker::Karpenter || group.maker == NodeMaker::AutoMode;
   }

@@ -35,8 +35,9 @@ struct Bundle {
 
 using scenarios::Scenario;
 
-bool makes_groups(const Scenario& scenario) {
-  return scenario.provisioner.kind != scenarios::Provisioner::Kind::Karpenter;
+bool makes_groups(const Scenario& scenario, const ExportOptions& options) {
+  return options.image != NodeImage::AutoMode &&
+         scenario.provisioner.kind != scenarios::Provisioner::Kind::Karpenter;
 }
 
 std::string selector_of(const PoolNodes& nodes) { return label_of_nodes(*nodes.target.pool); }
@@ -48,10 +49,15 @@ std::vector<PoolTarget> targets_of(const std::vector<PoolNodes>& nodes) {
   return out;
 }
 
+// Node classes of EKS Auto Mode are not of the files.
+bool asks_for_cluster(const ExportOptions& options) {
+  return options.cluster.empty() && options.image != NodeImage::AutoMode;
+}
+
 // Before anything is done, where somebody is to fill the name in.
 std::string argument_lines(const Bundle& bundle) {
   std::string out(script_files::arguments_sh());
-  if (bundle.options->cluster.empty()) {
+  if (asks_for_cluster(*bundle.options)) {
     out += "[[ $karpenter == no ]] || : \"${CLUSTER_NAME:?set it to the name of the cluster}\"\n";
   }
   return out;
@@ -59,7 +65,7 @@ std::string argument_lines(const Bundle& bundle) {
 
 // Prints the objects of karpenter.yaml.
 std::string object_printer(const Bundle& bundle) {
-  return bundle.options->cluster.empty()
+  return asks_for_cluster(*bundle.options)
              ? "sed \"s/\\${CLUSTER_NAME}/$CLUSTER_NAME/g\" karpenter.yaml"
              : "cat karpenter.yaml";
 }
@@ -157,12 +163,18 @@ std::string default_checks(const Installer& plugin, std::string_view configs) {
                                                   {"daemonset", plugin.daemonset}});
 }
 
+std::set<std::string> configs_of(const Bundle& bundle) {
+  std::set<std::string> configs;
+  for (const PoolNodes& nodes : bundle.nodes) configs.insert(nodes.config);
+  return configs;
+}
+
 // Nodes of these pools get another label.
 std::string config_checks(const Bundle& bundle) {
   if (bundle.plugin.values.empty()) return {};
-  std::set<std::string> configs;
-  for (const PoolNodes& nodes : bundle.nodes) configs.insert(nodes.config);
-  const std::string own = fmt::format("{}", fmt::join(configs, ","));
+  // What it has stays, for all nodes.
+  if (!bundle.plugin.config_map.empty()) return config_map_check(bundle.plugin);
+  const std::string own = fmt::format("{}", fmt::join(configs_of(bundle), ","));
   const PresentConfigs present = present_configs(bundle.plugin);
   std::string checks =
       filled(script_files::check_configs_sh(), {{"label", kConfigLabel},
@@ -173,11 +185,8 @@ std::string config_checks(const Bundle& bundle) {
                                                 {"namespace", present.namespace_name},
                                                 {"path", present.path},
                                                 {"values", bundle.plugin.values}});
-  if (!is_operator(bundle.plugin)) {
-    return filled(script_files::check_plugins_sh(),
-                  {{"name", bundle.plugin.release}, {"values", bundle.plugin.values}}) +
-           checks;
-  }
+  checks += plugin_check(bundle.plugin, bundle.scenario->gpu_software);
+  if (!is_operator(bundle.plugin)) return checks;
   return (bundle.plugin.is_there
               ? changed_operator_check(other_nodes(bundle), bundle.has_mig)
               : new_operator_check("export again with --gpu-operator, whose values leave "
@@ -195,6 +204,9 @@ std::string node_pool_check(const Bundle& bundle) {
   }
   return filled(script_files::check_node_pools_sh(),
                 {{"objects", object_printer(bundle)},
+                 {"gpus", bundle.options->image == NodeImage::AutoMode
+                              ? "eks.amazonaws.com/instance-gpu-count"
+                              : "karpenter.k8s.aws/instance-gpu-count"},
                  {"names", fmt::format("{}", fmt::join(names, ","))},
                  {"types", fmt::format("{}", fmt::join(types, ","))}});
 }
@@ -203,7 +215,7 @@ std::string node_pool_check(const Bundle& bundle) {
 std::string missing_node_checks(const Bundle& bundle) {
   std::string help = "$0 --karpenter makes the NodePools";
   if (bundle.options->cluster.empty()) help = "CLUSTER_NAME=... " + help;
-  if (makes_groups(*bundle.scenario)) help += ", eksctl.yaml the node groups";
+  if (makes_groups(*bundle.scenario, *bundle.options)) help += ", eksctl.yaml the node groups";
   const std::string checks = node_checks(*bundle.scenario, bundle.nodes, help);
   return checks.empty()
              ? checks
@@ -220,40 +232,55 @@ std::string release_rollback(const Bundle& bundle) {
   const std::string since =
       filled(script_files::take_configs_sh(), {{"label", kConfigLabel}, {"calls", calls}});
   const std::string labels = filled(script_files::put_back_labels_sh(), {{"since", since}});
-  const std::string release =
-      is_operator(bundle.plugin)
-          ? std::string(operator_rollback())
-          : chart_rollback(bundle.plugin.release, bundle.plugin.namespace_name);
+  std::string release;
+  if (!bundle.plugin.config_map.empty()) {
+    release =
+        config_map_rollback(bundle.plugin, fmt::format("{}", fmt::join(configs_of(bundle), " ")));
+  } else if (is_operator(bundle.plugin)) {
+    release = std::string(operator_rollback());
+  } else {
+    release = chart_rollback(bundle.plugin.release, bundle.plugin.namespace_name);
+  }
+  release += plugin_return(bundle.scenario->gpu_software);
   return filled(script_files::rollback_release_sh(), {{"labels", labels}, {"release", release}});
+}
+
+std::string plugin_lines(const Installer& plugin) {
+  if (!plugin.config_map.empty()) {
+    return config_map_patch(plugin.config_map, plugin.values) + "\n";
+  }
+  return is_operator(plugin) ? operator_release() : helm_lines(plugin);
 }
 
 std::string apply_script(const Bundle& bundle) {
   std::string release;
   if (!bundle.plugin.values.empty()) {
-    release = "\n" + (is_operator(bundle.plugin) ? operator_release() : helm_lines(bundle.plugin)) +
+    release = "\n" + plugin_removal(bundle.scenario->gpu_software) + plugin_lines(bundle.plugin) +
               label_lines_of(bundle) + wait_line(bundle);
   }
   std::string karpenter(script_files::apply_karpenter_sh());
   if (bundle.has_mig) {
     karpenter += "echo 'MIG layouts: drain and label each node as mig-config.yaml says' >&2\n";
   }
-  return filled(script_files::apply_sh(),
-                {{"title", script_title(*bundle.scenario, *bundle.options, "Puts in place")},
-                 {"arguments", argument_lines(bundle)},
-                 {"makers", makes_groups(*bundle.scenario) ? " (eksctl.yaml)" : ""},
-                 {"check", script_files::check_files_sh()},
-                 {"types", type_checks(targets_of(bundle.nodes)) + node_pool_check(bundle) +
-                               missing_node_checks(bundle) + config_checks(bundle)},
-                 {"release", release},
-                 {"karpenter", karpenter},
-                 {"patches", patch_lines(*bundle.scenario)},
-                 {"objects", object_lines(*bundle.scenario, "apply")},
-                 {"pods", pod_steps(*bundle.scenario)}});
+  return filled(
+      script_files::apply_sh(),
+      {{"title", script_title(*bundle.scenario, *bundle.options, "Puts in place")},
+       {"arguments", argument_lines(bundle)},
+       {"makers", makes_groups(*bundle.scenario, *bundle.options) ? " (eksctl.yaml)" : ""},
+       {"check", script_files::check_files_sh()},
+       {"types", type_checks(targets_of(bundle.nodes)) + node_pool_check(bundle) +
+                     missing_node_checks(bundle) + config_checks(bundle)},
+       {"release", release},
+       {"karpenter", karpenter},
+       {"patches", patch_lines(*bundle.scenario)},
+       {"objects", object_lines(*bundle.scenario, "apply")},
+       {"pods", pod_steps(*bundle.scenario)}});
 }
 
 std::string rollback_script(const Bundle& bundle) {
   std::string arguments = argument_lines(bundle);
-  arguments += is_operator(bundle.plugin) ? operator_rollback_check() : applied_check();
+  const bool has_release = is_operator(bundle.plugin) && bundle.plugin.config_map.empty();
+  arguments += has_release ? operator_rollback_check() : applied_check();
   return filled(
       script_files::rollback_sh(),
       {{"title", script_title(*bundle.scenario, *bundle.options, "Takes back")},
@@ -367,15 +394,17 @@ Expected<ExportFiles> render_bundle(const Scenario& scenario, const models::Cata
   bundle.options = &options;
   bundle.has_mig = has_mig(scenario);
   if (options.image == NodeImage::Al2023) {
-    add_kind(needs_operator(scenario, options) ? render_gpu_operator : render_helm_values, scenario,
-             catalogue, options, files, found);
+    RenderExport* const plugin = extends_configs(scenario, options)  ? render_operator_configs
+                                 : needs_operator(scenario, options) ? render_gpu_operator
+                                                                     : render_helm_values;
+    add_kind(plugin, scenario, catalogue, options, files, found);
     if (bundle.has_mig) add_kind(render_mig_parted, scenario, catalogue, options, files, found);
-  } else {
+  } else if (options.image == NodeImage::Bottlerocket) {
     add_kind(render_bottlerocket, scenario, catalogue, options, files, found);
   }
   // Node groups are made by one of them.
   add_kind(render_karpenter, scenario, catalogue, options, files, found);
-  if (makes_groups(scenario)) {
+  if (makes_groups(scenario, options)) {
     add_kind(render_eksctl, scenario, catalogue, options, files, found);
   }
   if (!found.empty()) return tl::unexpected(std::move(found));

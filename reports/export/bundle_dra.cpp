@@ -228,10 +228,10 @@ Expected<Scenario> as_claimed(const Scenario& scenario, const models::Catalogue&
 Expected<ExportFiles> render_dra_bundle(const Scenario& scenario,
                                         const models::Catalogue& catalogue,
                                         const ExportOptions& options) {
-  if (options.image == NodeImage::Bottlerocket) {
+  if (options.image != NodeImage::Al2023) {
     return failure(Code::ExportUnfit, scenario.where,
-                   "the NVIDIA variants of Bottlerocket bring the device plugin, beside which "
-                   "NVIDIA's DRA driver must not run",
+                   "the NVIDIA variants of Bottlerocket, and EKS Auto Mode, bring the device "
+                   "plugin, beside which NVIDIA's DRA driver must not run",
                    "--image al2023");
   }
   if (Diagnostics found = check_ec2(scenario); !found.empty()) return tl::unexpected(found);

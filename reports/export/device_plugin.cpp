@@ -26,6 +26,16 @@ std::string upgrade_command(const Release& release) {
       release.name, release.chart_version, release.namespace_name);
 }
 
+// `check` reads these, and finds no second plugin beside the values.
+std::string delete_commands(const scenarios::GpuSoftware& there) {
+  std::string out;
+  for (const std::string& daemon : there.plugin_daemon_sets) {
+    out += commented(fmt::format("  kubectl -n {} delete daemonset {}\n",
+                                 scenarios::space_part(daemon), scenarios::name_part(daemon)));
+  }
+  return out;
+}
+
 std::string status_command(const Release& release) {
   return fmt::format("  kubectl -n {} rollout status daemonset/{}\n", release.namespace_name,
                      plugin_daemonset(release));
@@ -61,7 +71,8 @@ std::string helm_title(const scenarios::Scenario& scenario, const PluginPlan& pl
       title_comment(fmt::format("Values of Helm chart nvidia-device-plugin {} (nvdp-values.yaml)",
                                 release.chart_version),
                     scenario, plan);
-  out += "#\n" + comment("Roll out:") + helm_repo_comment();
+  out +=
+      "#\n" + comment("Roll out:") + helm_repo_comment() + delete_commands(scenario.gpu_software);
   out += commented(upgrade_command(release) + " -f nvdp-values.yaml\n" + status_command(release));
   return out + label_comment(plan);
 }

@@ -177,6 +177,7 @@ Expected<ExportFiles> render_eksctl(const scenarios::Scenario& scenario,
                                     const models::Catalogue& catalogue,
                                     const ExportOptions& options) {
   if (Diagnostics found = check_ec2(scenario); !found.empty()) return tl::unexpected(found);
+  if (options.image == NodeImage::AutoMode) return no_groups_of_auto_mode(scenario);
   const Expected<std::vector<PoolNodes>> nodes = image_nodes(scenario, catalogue, options);
   if (!nodes) return tl::unexpected(nodes.error());
   const EksctlWriter writer(scenario, options);

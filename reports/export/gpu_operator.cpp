@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include "../document/document_text.hpp"
 #include "chart_releases.hpp"
 #include "guide.hpp"
+#include "installer.hpp"
 #include "mig_parted.hpp"
 #include "plugin_config.hpp"
 #include "tolerations.hpp"
@@ -131,7 +133,46 @@ std::string exporter_values(const std::vector<PoolTarget>& targets) {
                            yaml_scalar(fmt::format("{}", fmt::join(renamed, ","))));
 }
 
+bool shares(const std::vector<PoolTarget>& targets) {
+  return std::ranges::any_of(
+      targets, [](const PoolTarget& target) { return sharing_of(*target.pool) != nullptr; });
+}
+
+// What metrics of DCGM need, which is in a list of the operator's values.
+std::string left_to_merge(std::string_view where) {
+  return fmt::format(
+      "dcgmExporter.env of the GPU Operator names no pods that share a GPU, and a list in values "
+      "replaces the one that is there: add to it by hand what {} has in comments",
+      where);
+}
+
 }  // namespace
+
+Expected<ExportFiles> render_operator_configs(const scenarios::Scenario& scenario,
+                                              const models::Catalogue& catalogue,
+                                              const ExportOptions& /*options*/) {
+  const Expected<PluginPlan> plan = plan_plugin(scenario, catalogue, kOperatorsPlugin);
+  if (!plan) return tl::unexpected(plan.error());
+  const std::string& map = scenario.gpu_software.operator_config_map;
+  std::string text = comment(fmt::format(
+      "Configs of the GPU Operator's device plugin (plugin-config.yaml), written by slicewise: "
+      "what they add to ConfigMap {}. What that has stays, and so does the operator's release.",
+      map));
+  text += comment(fmt::format("Scenario variant {}.", yaml_scalar(scenario.name)));
+  text += commented(fmt::format("  {}\n", config_map_patch(map, "plugin-config.yaml")));
+  text += label_comment(*plan) + "\ndata:\n";
+  for (const NamedConfig& config : plan->configs) {
+    text += config_comment(config, *plan, 2);
+    text +=
+        indented(fmt::format("{}: |-\n", yaml_scalar(config.key)) + indented(config.yaml, 2), 2);
+  }
+  const std::string exporter = exporter_values(targets_of(*plan));
+  text += lists_to_merge(exporter) + "\n" + expected_node_comment(*plan) + "#\n" +
+          running_pods_comment();
+  ExportFile file{"plugin-config.yaml", std::move(text)};
+  if (shares(targets_of(*plan))) file.left_out = left_to_merge(file.path);
+  return ExportFiles{std::move(file)};
+}
 
 Expected<ExportFiles> render_gpu_operator(const scenarios::Scenario& scenario,
                                           const models::Catalogue& catalogue,
@@ -156,8 +197,24 @@ Expected<ExportFiles> render_gpu_operator(const scenarios::Scenario& scenario,
   text += is_there
               ? lists_to_merge(exporter)
               : exporter + toleration_values(scenario, scenarios::ChartValues::Chart::GpuOperator);
-  return ExportFiles{{"gpu-operator-values.yaml",
-                      text + "\n" + expected_node_comment(*plan) + "#\n" + running_pods_comment()}};
+  ExportFile file{"gpu-operator-values.yaml",
+                  text + "\n" + expected_node_comment(*plan) + "#\n" + running_pods_comment()};
+  if (const std::string& there = scenario.gpu_software.plugin_release;
+      !is_there && !there.empty()) {
+    file.left_out = fmt::format(
+        "apply.sh stops before it changes anything: the GPU Operator, which MIG needs, brings the "
+        "device plugin, and release {} has one: helm uninstall {} -n {} first",
+        there, scenarios::name_part(there), scenarios::space_part(there));
+  }
+  if (is_there && shares(targets)) file.left_out = left_to_merge(file.path);
+  if (is_there && *mig && !scenario.gpu_software.operator_config_map.empty()) {
+    file.left_out = fmt::format(
+        "apply.sh stops before it changes anything: the GPU Operator's device plugin reads "
+        "ConfigMap {}, and layouts of MIG are in the operator's values: add the configs and the "
+        "layouts of gpu-operator-values.yaml to both by hand",
+        scenario.gpu_software.operator_config_map);
+  }
+  return ExportFiles{std::move(file)};
 }
 
 }  // namespace slicewise::reports

@@ -186,8 +186,24 @@ std::string resource_lines(const PoolTarget& target) {
 
 }  // namespace
 
+ExportOptions export_options(const scenarios::Scenario& scenario) {
+  const scenarios::GpuSoftware& there = scenario.gpu_software;
+  ExportOptions options;
+  options.image = there.image;
+  options.by_operator = there.gpu_operator;
+  const auto version = scenarios::plugin_version(there.plugin_version);
+  // An older release is upgraded to one that has named configs.
+  if (version && *version >= scenarios::PluginVersion{0, kOldestChartMinor}) {
+    options.chart_version = there.plugin_version;
+  }
+  return options;
+}
+
 Release plugin_release(const PluginPlan& plan, const ExportOptions& options) {
   const bool as_in_demo = plan.chart_minor == kOldestChartMinor;
+  if (const std::string& there = plan.there->plugin_release; !there.empty()) {
+    return {scenarios::name_part(there), scenarios::space_part(there), options.chart_version};
+  }
   return {"nvdp", as_in_demo ? "kube-system" : "nvidia-device-plugin", options.chart_version};
 }
 
@@ -199,7 +215,9 @@ std::string expected_node_text(const PoolTarget& target, std::optional<int> char
 }
 
 std::string plugin_daemonset(const Release& release) {
-  return release.name + "-nvidia-device-plugin";
+  constexpr std::string_view kChart = "nvidia-device-plugin";
+  return release.name.find(kChart) == std::string::npos ? fmt::format("{}-{}", release.name, kChart)
+                                                        : release.name;
 }
 
 std::string title_comment(std::string_view what, const scenarios::Scenario& scenario,

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "slicewise/filled_text.hpp"
+#include "slicewise/scenarios/node_requirements.hpp"
 
 #include "chart_releases.hpp"
 #include "embedded/script_files.hpp"
@@ -48,6 +52,43 @@ std::string chart_rollback(std::string_view release, std::string_view name_space
   return filled(script_files::rollback_chart_sh(), {{"name", release}, {"namespace", name_space}});
 }
 
+std::string config_map_check(const Installer& plugin) {
+  return filled(script_files::check_config_map_sh(),
+                {{"name", scenarios::name_part(plugin.config_map)}});
+}
+
+std::string config_map_patch(const std::string& config_map, std::string_view file) {
+  return fmt::format("kubectl -n {} patch configmap {} --type merge --patch-file {}",
+                     scenarios::space_part(config_map), scenarios::name_part(config_map), file);
+}
+
+std::string config_map_rollback(const Installer& plugin, std::string_view configs) {
+  return filled(script_files::take_keys_sh(),
+                {{"configs", configs},
+                 {"label", scenarios::kConfigLabel},
+                 {"namespace", scenarios::space_part(plugin.config_map)},
+                 {"name", scenarios::name_part(plugin.config_map)}});
+}
+
+std::string plugin_check(const Installer& plugin, const scenarios::GpuSoftware& there) {
+  std::string known = plugin.chart == kOperatorChart
+                          ? "\"$operators\"/nvidia-device-plugin-daemonset"
+                          : fmt::format("{}/{}", plugin.namespace_name, plugin.daemonset);
+  for (const std::string& daemon : there.plugin_daemon_sets) known += " | " + daemon;
+  return filled(script_files::check_plugins_sh(), {{"known", known}});
+}
+
+std::string plugin_removal(const scenarios::GpuSoftware& there) {
+  if (there.plugin_daemon_sets.empty()) return {};
+  return filled(script_files::remove_plugins_sh(),
+                {{"daemons", fmt::format("{}", fmt::join(there.plugin_daemon_sets, " "))}});
+}
+
+std::string plugin_return(const scenarios::GpuSoftware& there) {
+  return there.plugin_daemon_sets.empty() ? std::string()
+                                          : std::string(script_files::put_back_plugins_sh());
+}
+
 std::string_view applied_check() { return script_files::check_applied_sh(); }
 
 std::string_view operator_rollback_check() { return script_files::check_rollback_sh(); }
@@ -63,9 +104,23 @@ bool needs_operator(const scenarios::Scenario& scenario, const ExportOptions& op
   return options.by_operator || has_mig(scenario);
 }
 
+bool extends_configs(const scenarios::Scenario& scenario, const ExportOptions& options) {
+  return options.by_operator && !scenario.gpu_software.operator_config_map.empty() &&
+         !has_mig(scenario);
+}
+
 Installer installer_of(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
                        const ExportOptions& options) {
-  if (options.image == NodeImage::Bottlerocket) return {};
+  if (options.image != NodeImage::Al2023) return {};
+  if (extends_configs(scenario, options)) {
+    Installer plugin;
+    plugin.values = "plugin-config.yaml";
+    plugin.chart = kOperatorChart;
+    plugin.config_map = scenario.gpu_software.operator_config_map;
+    plugin.namespace_name = scenarios::space_part(plugin.config_map);
+    plugin.is_there = true;
+    return plugin;
+  }
   if (needs_operator(scenario, options)) {
     return {"gpu-operator-values.yaml",
             "nvidia",

@@ -16,8 +16,9 @@ struct Installer {
   std::string version;
   std::string release;
   std::string namespace_name;
-  std::string daemonset;  // to wait for, "" for the operator's, which makes its own later
-  bool is_there = false;  // an operator that somebody else has installed, and keeps in place
+  std::string daemonset;        // to wait for, "" for the operator's, which makes its own later
+  bool is_there = false;        // an operator that somebody else has installed, and keeps in place
+  std::string config_map = {};  // of its plugin, with its namespace, where no release is changed
 };
 
 // Whether some pool is cut. MIG layouts need mig-manager, which comes with the GPU Operator and its
@@ -26,6 +27,13 @@ bool has_mig(const scenarios::Scenario& scenario);
 
 // Whether the operator runs the plugin: beside the plugin's own chart a node would have two.
 bool needs_operator(const scenarios::Scenario& scenario, const ExportOptions& options);
+
+// Whether configs are added to a ConfigMap that the operator's plugin reads and somebody keeps.
+// Layouts of MIG are in values of its release, which then is changed by hand.
+bool extends_configs(const scenarios::Scenario& scenario, const ExportOptions& options);
+
+// These configs.
+RenderExport render_operator_configs;
 
 // Whether the files have a release of it, which is somebody else's where it is there.
 bool keeps_release(const Installer& plugin);
@@ -39,6 +47,14 @@ std::string new_operator_check(std::string_view help);
 std::string operator_release();
 std::string chart_memory(std::string_view release, std::string_view name_space);
 std::string chart_rollback(std::string_view release, std::string_view name_space);
+// ... where its plugin reads a ConfigMap that somebody keeps: `configs` are keys of it.
+std::string config_map_check(const Installer& plugin);
+std::string config_map_patch(const std::string& config_map, std::string_view file);
+std::string config_map_rollback(const Installer& plugin, std::string_view configs);
+// Device plugins that are there: what stops apply.sh, what goes and comes back.
+std::string plugin_check(const Installer& plugin, const scenarios::GpuSoftware& there);
+std::string plugin_removal(const scenarios::GpuSoftware& there);
+std::string plugin_return(const scenarios::GpuSoftware& there);
 std::string_view operator_rollback_check();
 std::string_view applied_check();
 std::string_view operator_rollback();

@@ -92,7 +92,7 @@ class KarpenterWriter {
   }
 
   void add(const PoolNodes& nodes) {
-    add_class(nodes);
+    if (options_.image != NodeImage::AutoMode) add_class(nodes);
     add_pool(nodes);
     add_overlay(nodes);
   }
@@ -139,12 +139,15 @@ class KarpenterWriter {
 
   void add_pool(const PoolNodes& nodes) {
     const NodePool& pool = *nodes.target.pool;
+    const bool is_auto_mode = options_.image == NodeImage::AutoMode;
     json tmpl = {
         {"spec",
          {{"nodeClassRef",
-           {{"group", "karpenter.k8s.aws"},
-            {"kind", "EC2NodeClass"},
-            {"name", class_name_of(pool, options_.image)}}},
+           is_auto_mode
+               ? json{{"group", "eks.amazonaws.com"}, {"kind", "NodeClass"}, {"name", "default"}}
+               : json{{"group", "karpenter.k8s.aws"},
+                      {"kind", "EC2NodeClass"},
+                      {"name", class_name_of(pool, options_.image)}}},
           {"requirements",
            json::array({only_in(scenarios::kInstanceTypeLabel, nodes.target.instance->name),
                         only_in(scenarios::kArchitectureLabel, nodes.target.instance->architecture),
@@ -165,7 +168,11 @@ class KarpenterWriter {
   }
 
   std::string pool_remarks(const NodePool& pool) const {
-    std::string out = comment(fmt::format(
+    std::string out;
+    if (options_.image == NodeImage::AutoMode) {
+      out += comment("Assumed: the NodeClass `default`, which EKS Auto Mode makes.");
+    }
+    out += comment(fmt::format(
         "limits.nodes is the most that the pool of the scenario has: {}. Karpenter starts nodes "
         "for pods that wait, so there may be fewer{}.",
         pool.most_nodes.value_or(pool.nodes),
@@ -245,10 +252,13 @@ std::string karpenter_title(const scenarios::Scenario& scenario, const ExportOpt
   std::string out = comment(
       fmt::format("Karpenter objects of scenario variant {} (karpenter.yaml), written by slicewise",
                   yaml_scalar(scenario.name)));
-  out += comment(
-      "Not for EKS Auto Mode: its node classes are another kind (eks.amazonaws.com), and its "
-      "device plugin cannot be configured.");
+  const bool is_auto_mode = options.image == NodeImage::AutoMode;
+  out += comment(is_auto_mode
+                     ? "For EKS Auto Mode, whose nodes bring a device plugin: install no other."
+                     : "Not for EKS Auto Mode: its node classes are another kind "
+                       "(eks.amazonaws.com), and its device plugin cannot be configured.");
   out += comment("Roll out:");
+  if (is_auto_mode) return out + commented("  kubectl apply -f karpenter.yaml\n");
   if (writes_overlays(scenario.provisioner)) {
     out += commented(
         "  helm upgrade karpenter oci://public.ecr.aws/karpenter/karpenter -n kube-system \\\n"

@@ -101,6 +101,34 @@ Diagnostics unknown_counts(const std::vector<PoolNodes>& nodes) {
   return found;
 }
 
+// What keeps the nodes of a pool off EKS Auto Mode, whose device plugin is no DaemonSet and takes
+// no settings, and whose nodes nobody reaches to cut GPUs; "": nothing does. Sources:
+// https://docs.aws.amazon.com/eks/latest/userguide/auto-accelerated.html (the plugin),
+// https://docs.aws.amazon.com/eks/latest/userguide/automode-learn-instances.html (the nodes),
+// https://docs.aws.amazon.com/eks/latest/userguide/device-management-nvidia-dra-device-plugin.html
+std::string off_auto_mode(const scenarios::NodePool& pool) {
+  if (pool.dra) return "NVIDIA's DRA driver is not supported there";
+  if (pool.mig) return "its nodes cut no GPU: mig-manager and nvidia-mig-parted do not reach them";
+  if (sharing_of(pool) != nullptr) return "nobody configures its device plugin: it shares no GPU";
+  const bool other = pool.nos || pool.hami || pool.kai || pool.virtual_gpu;
+  return other ? "its nodes bring a device plugin, beside which no other one runs" : "";
+}
+
+Diagnostics check_auto_mode(const PoolTarget& target) {
+  const std::string why = off_auto_mode(*target.pool);
+  if (why.empty()) return {};
+  return {make_diagnostic(Code::ExportUnfit, target.pool->where,
+                          fmt::format("EKS Auto Mode has no nodes as pool \"{}\" asks for: {}",
+                                      target.pool->name.value, why),
+                          "--image al2023: a node group or Karpenter's own NodePool beside it")};
+}
+
+tl::unexpected<Diagnostics> no_groups_of_auto_mode(const scenarios::Scenario& scenario) {
+  return failure(Code::ExportUnfit, scenario.where,
+                 "EKS Auto Mode has NodePools, and no node groups",
+                 "--to karpenter, or --image al2023 for node groups beside it");
+}
+
 Expected<std::vector<PoolNodes>> image_nodes(const scenarios::Scenario& scenario,
                                              const models::Catalogue& catalogue,
                                              const ExportOptions& options) {
@@ -118,7 +146,8 @@ Expected<std::vector<PoolNodes>> image_nodes(const scenarios::Scenario& scenario
   Diagnostics found;
   for (const PoolTarget& target : *targets) {
     if (!is_al2023) {
-      Diagnostics unfit = check_bottlerocket(target);
+      Diagnostics unfit = options.image == NodeImage::Bottlerocket ? check_bottlerocket(target)
+                                                                   : check_auto_mode(target);
       found.insert(found.end(), unfit.begin(), unfit.end());
     }
     nodes.push_back({target, ""});

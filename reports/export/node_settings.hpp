@@ -62,6 +62,13 @@ Expected<std::vector<PoolNodes>> image_nodes(const scenarios::Scenario& scenario
                                              const models::Catalogue& catalogue,
                                              const ExportOptions& options);
 
+// EXPORT_UNFIT where nodes of EKS Auto Mode are not what the pool asks for.
+Diagnostics check_auto_mode(const PoolTarget& target);
+// ... for whoever makes node groups.
+tl::unexpected<Diagnostics> no_groups_of_auto_mode(const scenarios::Scenario& scenario);
+// Why they are not; "": they are.
+std::string off_auto_mode(const scenarios::NodePool& pool);
+
 // EXPORT_UNFIT for each setting of the pool that Bottlerocket's device plugin does not have.
 Diagnostics check_bottlerocket(const PoolTarget& target);
 

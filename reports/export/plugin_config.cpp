@@ -309,12 +309,15 @@ Diagnostic unknown_chart(std::string_view version) {
       "supported: 0.20.x, 0.15.x to 0.19.x, 0.14.x, in full, as in 0.20.0 or 0.14.5");
 }
 
-std::string key_of(const NodePool& pool) {
+// Beside configs of somebody else's they are not to be taken for what is there.
+std::string key_of(const NodePool& pool, const scenarios::GpuSoftware& there) {
+  const std::string own = there.operator_config_map.empty() ? "" : "slicewise-";
   const PluginSharing* sharing = sharing_of(pool);
   const MigStrategy mig = mig_strategy_of(pool);
   const bool other_flags = pool.device_plugin && !pool.device_plugin->other_flags.empty();
-  if (!sharing && mig == MigStrategy::None && !other_flags) return std::string(kExclusive);
-  std::string key = pool.name.value.substr(0, kPoolPartOfKey);
+  if (!sharing && mig == MigStrategy::None && !other_flags)
+    return fmt::format("{}{}", own, kExclusive);
+  std::string key = (own + pool.name.value).substr(0, kPoolPartOfKey);
   if (mig != MigStrategy::None) key += "-mig-" + mig_strategy_name(mig);
   if (!sharing) return mig == MigStrategy::None ? fmt::format("{}-{}", key, kExclusive) : key;
   const bool mps = pool.device_plugin->mps.has_value();
@@ -324,8 +327,10 @@ std::string key_of(const NodePool& pool) {
 
 class Planner {
  public:
-  Planner(const models::Catalogue& catalogue, int minor) : catalogue_(catalogue) {
+  Planner(const scenarios::GpuSoftware& there, const models::Catalogue& catalogue, int minor)
+      : catalogue_(catalogue) {
     plan_.chart_minor = minor;
+    plan_.there = &there;
   }
 
   void add(const NodePool& pool) {
@@ -405,8 +410,9 @@ class Planner {
       config.pools.push_back(target);
       return;
     }
-    std::string key = key_of(*target.pool);
-    for (int n = 2; key_taken(key); ++n) key = fmt::format("{}-{}", key_of(*target.pool), n);
+    const std::string first = key_of(*target.pool, *plan_.there);
+    std::string key = first;
+    for (int n = 2; key_taken(key); ++n) key = fmt::format("{}-{}", first, n);
     plan_.configs.push_back({std::move(key), std::move(text), {target}});
   }
 
@@ -439,7 +445,7 @@ Expected<PluginPlan> plan_plugin(const scenarios::Scenario& scenario,
   if (scenario.node_pools.empty()) {
     return failure(Code::FieldMissing, scenario.where, "no node pool to write a config for");
   }
-  Planner planner(catalogue, *minor);
+  Planner planner(scenario.gpu_software, catalogue, *minor);
   for (const NodePool& pool : scenario.node_pools) planner.add(pool);
   for (const scenarios::Workload& workload : scenario.workloads) planner.check_requests(workload);
   return planner.finish();

@@ -42,9 +42,10 @@ struct NamedConfig {
 // Points into the scenario and the catalogue it was made from.
 struct PluginPlan {
   int chart_minor = kNewestChartMinor;
-  std::vector<NamedConfig> configs;  // distinct, in the order of the node pools
-  std::string default_key;           // of nodes that carry no label
-  std::string mps_root;              // "" when no pool uses MPS
+  std::vector<NamedConfig> configs;               // distinct, in the order of the node pools
+  std::string default_key;                        // of nodes that carry no label
+  std::string mps_root;                           // "" when no pool uses MPS
+  const scenarios::GpuSoftware* there = nullptr;  // of the scenario
 };
 
 Expected<PluginPlan> plan_plugin(const scenarios::Scenario& scenario,

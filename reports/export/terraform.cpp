@@ -300,6 +300,7 @@ Expected<ExportFiles> render_terraform(const scenarios::Scenario& scenario,
                                        const models::Catalogue& catalogue,
                                        const ExportOptions& options) {
   if (Diagnostics found = check_ec2(scenario); !found.empty()) return tl::unexpected(found);
+  if (options.image == NodeImage::AutoMode) return no_groups_of_auto_mode(scenario);
   ExportOptions placeholder = options;
   placeholder.cluster = {};  // the variable stands there
   const bool by_karpenter = scenario.provisioner.kind == Provisioner::Kind::Karpenter;

@@ -37,6 +37,10 @@ std::string installer_text(const sim::SetUpRoute& plugin, const sim::SetUpRoute&
 std::string routes_text(const sim::PlanOption& option) {
   const sim::SetUpRoute* const plugin = route_by(option, kByPlugin);
   const sim::SetUpRoute* const dra = route_by(option, kByDra);
+  const bool only_auto_mode = plugin == nullptr && option.routes.size() == 1;
+  if (only_auto_mode && option.routes.front().refused.empty()) {
+    return "EKS Auto Mode, whose own device plugin offers whole GPUs";
+  }
   if (plugin == nullptr || dra == nullptr) return "";
   std::string text = installer_text(*plugin, *dra);
   if (const sim::SetUpRoute* const auto_mode = route_by(option, kByAutoMode)) {

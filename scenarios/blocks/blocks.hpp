@@ -42,6 +42,7 @@ extern const FieldList kHami;
 extern const FieldList kDaemonSet;
 extern const FieldList kNodePool;
 extern const FieldList kProvisioner;
+extern const FieldList kGpuSoftware;
 extern const FieldList kPlanning;
 extern const FieldList kGoal;
 extern const FieldList kIsolation;

@@ -201,6 +201,11 @@ constexpr Field kSpecFields[] = {
         "provisioner", "{kind: Karpenter, consolidateAfter: 5m}",
         "Who adds and removes nodes of pools with nodes {min, max}, and how long a new node takes.")
         .of(kProvisioner),
+    field<&Scenario::gpu_software>(
+        "gpuSoftware", "{pluginRelease: kube-system/nvidia-device-plugin, pluginVersion: 0.17.1}",
+        "What serves the GPUs of the cluster that is there, as `import k8s` reads it: exports keep "
+        "it or take its place.")
+        .of(kGpuSoftware),
     field<&Scenario::claims>("resourceClaims", "[{name: asr-gpu}]",
                              "Devices of NVIDIA's DRA driver that pods claim by "
                              "podTemplate.resourceClaim, on node pools with `dra: true`.")

@@ -17,6 +17,7 @@
 #include "../text/kubernetes_names.hpp"
 #include "claims.hpp"
 #include "cluster_pools.hpp"
+#include "gpu_software.hpp"
 #include "import_report.hpp"
 #include "importers.hpp"
 #include "live_objects.hpp"
@@ -87,6 +88,7 @@ class ClusterImport {
         dns_name(options_.name.empty() ? draft_.workloads.front().name : options_.name, "imported");
     draft_.made_by = "import k8s";
     draft_.provisioner = pools_.provisioner();
+    draft_.software = gpu_software_of(cluster_, report_);
     for (const NodeClassFile& node_class : cluster_.node_classes) {
       const std::string name = node_class.name.substr(0, 60);
       if (node_class.is_used) {
@@ -132,15 +134,8 @@ class ClusterImport {
                     {},
                     {},
                     std::move(recorded),
-                    has_operator(),
                     node_groups(draft_.pools, cluster_.groups),
                     on_nodes};
-  }
-
-  bool has_operator() const {
-    return std::ranges::any_of(cluster_.charts, [](const ChartValues& chart) {
-      return chart.chart == ChartValues::Chart::GpuOperator && chart.deploys_plugin;
-    });
   }
 
   // Tells how many pods of each workload there are on nodes.

@@ -61,6 +61,10 @@ class Writer {
       line(
           fmt::format("  provisioner: {{{}}}", changed_fields(kProvisioner, &*draft_.provisioner)));
     }
+    if (const std::string software = changed_fields(kGpuSoftware, &draft_.software);
+        !software.empty()) {
+      line(fmt::format("  gpuSoftware: {{{}}}", software));
+    }
     line("  nodePools:");
     for (const DraftPool& pool : draft_.pools) write_pool(pool);
     if (!draft_.claims.empty()) line("  resourceClaims:");

@@ -273,6 +273,7 @@ class ChartReader {
         is_list(fallback) && std::ranges::any_of(fallback->items, [](const NodePtr& word) {
           return word->text == "empty";
         });
+    read_chart_commands(*context_.source, chart_);
     chart_.deploys_plugin = !is_false(node_below(&document_, {"devicePlugin", "enabled"}));
     chart_.discovers = is_true(node_below(&document_, {"gfd", "enabled"})) ||
                        is_true(node_below(&document_, {"nfd", "enabled"}));
@@ -326,7 +327,9 @@ class ChartReader {
     read_mig_manager();
     read_exporter(node_below(&document_, {"dcgmExporter"}));
     const bool has_config = !chart_.config_map.value.empty() || chart_.map_where.has_value();
-    if (chart_.deploys_plugin && has_config && chart_.default_key.value.empty()) {
+    // Who writes it empty means it.
+    const bool is_chosen = is_map(config) && config->entry("default") != nullptr;
+    if (chart_.deploys_plugin && has_config && !is_chosen) {
       tell(Code::OperatorDefaultMissing,
            chart_.map_where ? *chart_.map_where : chart_.config_map.where,
            "nodes without a label share nothing, silently",

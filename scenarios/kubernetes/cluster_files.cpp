@@ -164,6 +164,8 @@ class ClusterReader {
       return;
     }
     if (is_plugin_config(*object)) return read_plugin_config(context_, object, "");
+    // A patch of a ConfigMap.
+    if (read_config_map(context_, *object)) return;
     leave_alone(*object, "");
     unknown(*object, "a document without a kind that is no setting of NVIDIA's is not checked");
   }

@@ -139,6 +139,11 @@ bool is_chart_values(const Node& document);
 void read_chart_values(Context& context, const Node& document);
 // The GPU Operator's settings as its ClusterPolicy has them.
 void read_cluster_policy(Context& context, const Node& spec);
+// A DaemonSet that runs the device plugin, by its labels.
+void read_plugin_daemon(Context& context, const Node& object, const PodFile& pod);
+// What values do not say, and commands in comments of their file may: the release of the plugin's
+// chart, and DaemonSets that go for it.
+void read_chart_commands(const SourceText& source, ChartValues& chart);
 // Objects that make pods; false for other kinds.
 bool read_pods(Context& context, const Node& object, std::string_view kind);
 // Kubeflow's TrainJob and what it runs by; false for other kinds.

@@ -256,6 +256,8 @@ void read_node(Context& context, const Node& object) {
       group.allocatable->push_back({"cpu", *milli, cpu.where});
     }
   }
+  group.is_bottlerocket =
+      text_below(&object, {"status", "nodeInfo", "osImage"}).starts_with("Bottlerocket");
   group.maker = maker_by_labels(group);
   add_labels_of_others(group);
   for (const KeyValue& label : group.labels) {

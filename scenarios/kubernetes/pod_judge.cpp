@@ -234,7 +234,8 @@ class PodJudge {
     if (pod_.kind != "DaemonSet") return;
     for (const ContainerFile& container : pod_.containers) {
       if (container.image.find(kPluginImage) != std::string::npos) {
-        take_static_plugin(container);
+        read_plugin_daemon(context_, object_, pod_);
+        judge_static_mig(container);
       }
       if (container.image.find("dcgm-exporter") != std::string::npos) {
         DcgmFile exporter{.where = container.where};
@@ -248,14 +249,7 @@ class PodJudge {
     }
   }
 
-  // As Helm labels what it makes, and as a dump of the cluster shows it.
-  bool is_of_a_chart() const {
-    return node_below(object_.find("metadata"), {"labels", "helm.sh/chart"}) != nullptr;
-  }
-
-  void take_static_plugin(const ContainerFile& container) {
-    if (!context_.files.static_plugin && !is_of_a_chart())
-      context_.files.static_plugin = pod_.where;
+  void judge_static_mig(const ContainerFile& container) {
     bool monitors = false;
     const KeyValue* strategy = nullptr;
     for (const KeyValue& variable : container.env) {

@@ -32,6 +32,12 @@ bool is_subdomain(std::string_view text) {
   }
 }
 
+bool is_name_in_space(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  return slash != text.npos && is_subdomain(text.substr(0, slash)) &&
+         is_subdomain(text.substr(slash + 1));
+}
+
 bool is_label_name(std::string_view text) {
   const auto fits = [](char c) {
     return is_letter_or_digit(c) || c == '-' || c == '_' || c == '.';

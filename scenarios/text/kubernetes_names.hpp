@@ -11,6 +11,8 @@ namespace slicewise::scenarios {
 bool is_dns_label(std::string_view text);
 // Such labels with dots between them.
 bool is_subdomain(std::string_view text);
+// NAMESPACE/NAME of such.
+bool is_name_in_space(std::string_view text);
 // Of a label or a taint, behind its domain; their values are like it, or empty.
 bool is_label_name(std::string_view text);
 // Of a label, a taint or a resource, with a domain and '/' before it or without.

@@ -14,6 +14,24 @@ namespace {
 using scenarios::ChartValues;
 using scenarios::KeyValue;
 
+// A DaemonSet of the plugin that is there, beside the one that values deploy.
+void judge_daemon(const LintInput& input, const ChartValues& values,
+                  const scenarios::PluginDaemonFile& daemon) {
+  if (daemon.is_of_operator || values.takes_away.contains(daemon.name)) return;
+  const bool is_upgraded = !daemon.release.empty() &&
+                           values.chart == ChartValues::Chart::DevicePlugin &&
+                           (values.release.empty() || values.release == daemon.release);
+  if (is_upgraded) return;
+  input.tell(
+      Code::TwoDevicePlugins, daemon.where,
+      daemon.release.empty()
+          ? "a DaemonSet of the device plugin beside the one that Helm deploys"
+          : fmt::format("the device plugin of release {} beside the one that these values "
+                        "deploy",
+                        daemon.release.substr(0, 120)),
+      daemon.release.empty() ? "keep one of the two" : "upgrade that release, or uninstall it");
+}
+
 void judge_plugins(const LintInput& input) {
   const ChartValues* first = nullptr;
   for (const ChartValues& chart : input.files.charts) {
@@ -25,10 +43,8 @@ void judge_plugins(const LintInput& input) {
     }
     first = &chart;
   }
-  if (first != nullptr && input.files.static_plugin) {
-    input.tell(Code::TwoDevicePlugins, *input.files.static_plugin,
-               "a DaemonSet of the device plugin beside the one that Helm deploys",
-               "keep one of the two");
+  if (first != nullptr) {
+    for (const auto& daemon : input.files.plugin_daemons) judge_daemon(input, *first, daemon);
   }
   if (input.files.eksctl_installs) {
     input.tell_as(first != nullptr ? Severity::Warning : Severity::Note, Code::TwoDevicePlugins,

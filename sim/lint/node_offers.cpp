@@ -119,7 +119,8 @@ class OfferBuilder {
     const NodeGroupFile& group = *offer.group;
     if (has_own_image(group)) {
       offer.config = group.bottlerocket ? &*group.bottlerocket : nullptr;
-      offer.config_is_known = true;
+      // What the settings of a Bottlerocket node are, it does not say.
+      offer.config_is_known = group.kind != NodeGroupFile::Kind::Node || !group.is_bottlerocket;
       return;
     }
     const scenarios::ChosenConfig chosen =

@@ -364,7 +364,10 @@ void lint_sharing(const LintInput& input) {
       return chart.chart != scenarios::ChartValues::Chart::Dra;
     });
     if (config.sharing != FileSharing::Mps || config.has_mps_root || by_chart) continue;
-    const bool is_static = input.files.static_plugin.has_value();
+    const bool is_static = std::ranges::any_of(
+        input.files.plugin_daemons, [](const scenarios::PluginDaemonFile& daemon) {
+          return daemon.release.empty() && !daemon.is_of_operator;
+        });
     input.tell_as(is_static ? Severity::Error : Severity::Note, Code::MpsRootMissing,
                   config.sharing_where, "using MPS requires --mps-root to be specified",
                   "the chart does so; without it set flags.mpsRoot or MPS_ROOT");

@@ -36,6 +36,62 @@ regions: [eu-central-1]
 prices:
 - {instanceType: g4dn.xlarge, region: eu-central-1, usdPerHour: 0.9}
 """
+# The software that serves the GPUs, as eksctl, Helm and the GPU Operator leave it.
+PLUGIN = {"spec": {"selector": {"matchLabels": {"name": "ndp"}}, "template": {
+    "metadata": {"labels": {"name": "ndp"}},
+    "spec": {"containers": [{"name": "ctr", "image": "nvcr.io/nvidia/k8s-device-plugin:v0.17.1"}]}}}}
+STATIC = {"apiVersion": "apps/v1", "kind": "DaemonSet",
+          "metadata": {"name": "nvidia-device-plugin-daemonset", "namespace": "kube-system"}, **PLUGIN}
+RELEASE = {"apiVersion": "apps/v1", "kind": "DaemonSet", **PLUGIN, "metadata": {
+    "name": "nvidia-device-plugin", "namespace": "kube-system",
+    "labels": {"app.kubernetes.io/managed-by": "Helm", "helm.sh/chart": "nvidia-device-plugin-0.17.1"},
+    "annotations": {"meta.helm.sh/release-name": "nvidia-device-plugin", "meta.helm.sh/release-namespace": "kube-system"}}}
+POLICY = {"apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy", "metadata": {"name": "cluster-policy"},
+          "spec": {"devicePlugin": {"enabled": True, "config": {"name": "plugin-config", "default": "any"}}}}
+CONFIGS = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "plugin-config", "namespace": "gpu-operator"},
+           "data": {"any": "version: v1\nflags: {migStrategy: none}\n"}}
+NODE_POOL = {"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "gpu-auto"}, "spec": {"template": {"spec": {
+    "nodeClassRef": {"group": "eks.amazonaws.com", "kind": "NodeClass", "name": "default"},
+    "requirements": [{"key": "eks.amazonaws.com/instance-family", "operator": "In", "values": ["g5"]}]}}}}
+
+
+def cluster(*software, labels=None, image="Amazon Linux 2023"):
+    """Two pods on two nodes with a GPU each, and what serves these."""
+    nodes = [{"apiVersion": "v1", "kind": "Node",
+              "metadata": {"name": name, "labels": {"node.kubernetes.io/instance-type": "g5.xlarge",
+                                                    "topology.kubernetes.io/region": "us-east-1",
+                                                    **(labels or {"eks.amazonaws.com/nodegroup": "ml"})}},
+              "status": {"allocatable": {"cpu": "3920m", "memory": "14Gi", "nvidia.com/gpu": "1", "pods": "58"},
+                         "conditions": [{"type": "Ready", "status": "True"}], "nodeInfo": {"osImage": image}}}
+             for name in ("n1", "n2")]
+    pods = [{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name, "namespace": "q"},
+             "spec": {"replicas": 1, "selector": {"matchLabels": {"app": name}}, "template": {
+                 "metadata": {"labels": {"app": name}, "annotations": {
+                     "slicewise.dev/traffic": "10/s", "slicewise.dev/gpu-memory": "4Gi", "slicewise.dev/request-gpu-time": "8ms"}},
+                 "spec": {"containers": [{"name": name, "image": "x:1", "resources": {
+                     "requests": {"cpu": "1", "memory": "2Gi"}, "limits": {"nvidia.com/gpu": "1"}}}]}}}} for name in ("a", "b")]
+    return json.dumps({"apiVersion": "v1", "kind": "List", "items": [*nodes, *software, *pods]}, indent=1)
+
+
+# What apply.sh finds of a cluster, and what it does to it.
+APPLIED = {"kubectl": """#!/bin/bash
+case "$*" in
+"get daemonsets -A "*) echo "$DAEMONS" ;;
+*"get daemonset nvidia-device-plugin-daemonset "*yaml) printf 'kind: DaemonSet\\nmetadata:\\n  uid: 1\\n' ;;
+*devicePlugin.config.name}) echo -n plugin-config ;;
+*instance-type*|*notin*) ;;
+"get nodes -l eks.amazonaws.com/nodegroup="*" -o name") echo node/there ;;
+"get nodes -l nvidia.com/device-plugin.config="*) ;;
+"get "*|*" get "*) ;;
+*) echo kubectl "$@" >>"$CALLS" ;;
+esac
+""", "helm": """#!/bin/bash
+case "$*" in
+list*) echo '[{"name":"nvidia-device-plugin","revision":"3"}]' ;;
+*) echo helm "$@" >>"$CALLS" ;;
+esac
+"""}
+
 KUBECTL = '''#!/usr/bin/env python3
 """Answers as the API server of scenarios/examples/logs/kubectl.json did; writes down what it was asked."""
 import json, pathlib, sys
@@ -161,7 +217,101 @@ class Advise(unittest.TestCase):
         self.advise("-f", file, "-q")
         self.assertTrue((self.out / "apply/gpu-operator-values.yaml").exists())
         self.assertFalse((self.out / "apply/nvdp-values.yaml").exists())
-        self.assertIn("--to bundle --gpu-operator --out apply\n", (self.out / "README.md").read_text())
+        self.assertIn("gpuSoftware: {gpuOperator: true}\n", (self.out / "scenario.yaml").read_text())
+        # The page offered the plugin's own chart.
+        page = (self.out / "report.html").read_text()
+        self.assertIn("Copy gpu-operator-values.yaml", page)
+        self.assertNotIn("nvdp", page)
+
+    def advise_on(self, *software, strategies="timeSlicing", **nodes):
+        file = self.folder / "cluster.json"
+        file.write_text(cluster(*software, **nodes), encoding="utf-8")
+        self.advise("-f", file, "-q", *(("--strategies", strategies) if strategies else ()),
+                    "--set", "duration=2m", "--set", "workloads.a.slo.latencyP99=200ms",
+                    "--set", "workloads.b.slo.latencyP99=200ms", instances=("--instances", "g5.xlarge,g4dn.xlarge"))
+        return (self.out / "README.md").read_text()
+
+    def script(self, name, daemons="", code=0):
+        """What it did to the cluster, and what it said."""
+        tools = self.folder / "applied"
+        tools.mkdir(exist_ok=True)
+        for tool, text in APPLIED.items():
+            (tools / tool).write_text(text, encoding="utf-8")
+            (tools / tool).chmod(0o755)
+        calls = self.folder / "calls"
+        calls.write_text("")
+        done = subprocess.run(["bash", self.out / "apply" / name], capture_output=True, text=True, check=False, timeout=TIMEOUT_S,
+                              env=environment(PATH=f"{tools}:{os.environ['PATH']}", CALLS=calls, DAEMONS=daemons))
+        self.assertEqual(done.returncode, code, done.stderr)
+        return calls.read_text(), done.stderr
+
+    def check_with_cluster(self):
+        found = self.run_in(self.folder, "check", "cluster.json", self.out / "apply")
+        self.assertNotIn("TWO_DEVICE_PLUGINS", found.stdout + found.stderr)
+        self.assertNotIn("OPERATOR_DEFAULT_MISSING", found.stdout + found.stderr)
+
+    def test_a_static_device_plugin_goes_before_the_chart_comes(self):
+        """It ran on beside the chart: each GPU was offered twice, under two names."""
+        readme = self.advise_on(STATIC)
+        self.assertIn("DaemonSet kube-system/nvidia-device-plugin-daemonset runs the device plugin", readme)
+        daemon = "kube-system nvidia-device-plugin-daemonset nvcr.io/nvidia/k8s-device-plugin:v0.17.1\n"
+        calls, _ = self.script("apply.sh", daemon)
+        away = "kubectl -n kube-system delete daemonset nvidia-device-plugin-daemonset --ignore-not-found\n"
+        self.assertLess(calls.index(away), calls.index("helm upgrade -i nvdp "))
+        self.assertIn("kubectl apply -f plugins-before.yaml\n", self.script("rollback.sh")[0])
+        self.check_with_cluster()
+        # Another one that nobody knew of.
+        calls, said = self.script("apply.sh", daemon.replace("kube-system", "ml"), code=1)
+        self.assertEqual(calls, "")
+        self.assertIn("DaemonSet nvidia-device-plugin-daemonset in namespace ml runs a device plugin as well", said)
+
+    def test_a_release_of_another_name_is_upgraded_in_its_version(self):
+        """A second release was installed beside it, and check let it pass."""
+        self.advise_on(RELEASE)
+        calls, _ = self.script("apply.sh", "kube-system nvidia-device-plugin nvcr.io/nvidia/k8s-device-plugin:v0.17.1\n")
+        self.assertIn("helm upgrade -i nvidia-device-plugin nvdp/nvidia-device-plugin --version 0.17.1 -n kube-system ", calls)
+        self.assertIn("kubectl -n kube-system rollout status daemonset/nvidia-device-plugin ", calls)
+        self.assertIn("helm rollback nvidia-device-plugin 3 -n kube-system\n", self.script("rollback.sh")[0])
+        self.check_with_cluster()
+        values = self.out / "apply/nvdp-values.yaml"
+        values.write_text(values.read_text().replace("-i nvidia-device-plugin", "-i nvdp"), encoding="utf-8")
+        found = self.run_in(self.folder, "check", "cluster.json", values)
+        self.assertIn("TWO_DEVICE_PLUGINS", found.stdout + found.stderr)
+
+    def test_configs_are_added_to_the_map_of_the_operators_plugin(self):
+        """apply.sh always stopped there, once the nodes were bought, whose plugin had no such config."""
+        readme = self.advise_on(POLICY, CONFIGS)
+        self.assertFalse((self.out / "apply/gpu-operator-values.yaml").exists())
+        calls, _ = self.script("apply.sh")
+        patch = "kubectl -n gpu-operator patch configmap plugin-config --type merge --patch-file "
+        self.assertLess(calls.index(f"{patch}plugin-config.yaml\n"), calls.index("kubectl label nodes"))
+        self.assertNotIn("helm", calls)
+        self.assertIn("=slicewise-", calls)
+        if "First these nodes" in readme:
+            self.assertIn(f"`{patch}apply/plugin-config.yaml`", readme)
+        self.assertRegex(self.script("rollback.sh")[0], r"plugin-config --type merge -p {\"data\":{\"slicewise-[^\"]*\":null}}\n")
+        self.check_with_cluster()
+
+    def test_on_eks_auto_mode_pods_have_whole_gpus(self):
+        """Sharing was recommended, with a chart, an EC2NodeClass and a NodeOverlay, which it has not."""
+        readme = self.advise_on(NODE_POOL, strategies="", labels={"eks.amazonaws.com/compute-type": "auto",
+                                                                   "karpenter.sh/nodepool": "gpu-auto"})
+        self.assertIn("nodes of EKS Auto Mode share no GPU", " ".join(readme.split()))
+        plan = json.loads((self.out / "plan.json").read_text())
+        self.assertEqual({pool["strategy"] for option in plan["options"] for pool in option["pools"]}, {"exclusive"})
+        self.assertEqual({file.name for file in (self.out / "apply").glob("*.yaml")}, {"karpenter.yaml"})
+        text = (self.out / "apply/karpenter.yaml").read_text()
+        self.assertIn("group: eks.amazonaws.com\n", text)
+        for absent in ("EC2NodeClass", "NodeOverlay", "karpenter.k8s.aws", "nvidia.com/device-plugin"):
+            self.assertNotIn(absent, text)
+        self.assertNotIn("helm", (self.out / "apply/apply.sh").read_text())
+
+    def test_nodes_of_bottlerocket_stay_such(self):
+        """A chart was installed beside the plugin of their image."""
+        self.advise_on(image="Bottlerocket OS 1.54.0 (aws-k8s-1.33-nvidia)")
+        self.assertFalse((self.out / "apply/nvdp-values.yaml").exists())
+        self.assertIn("amiFamily: Bottlerocket", (self.out / "apply/eksctl.yaml").read_text())
+        self.assertNotIn("helm", (self.out / "apply/apply.sh").read_text())
 
     def test_the_directory_has_the_advice_and_what_it_takes_to_follow_it(self):
         self.advise("-f", self.known)

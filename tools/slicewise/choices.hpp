@@ -95,10 +95,7 @@ inline constexpr auto kExportTargets = [] {
   return out;
 }();
 
-inline constexpr std::array kNodeImages = {
-    Choice{"al2023", reports::NodeImage::Al2023},
-    Choice{"bottlerocket", reports::NodeImage::Bottlerocket},
-};
+using scenarios::kNodeImages;
 
 inline constexpr auto kImportKinds = [] {
   std::array<Choice<scenarios::ImportKind>, scenarios::kImportKindNames.size()> out{};

@@ -184,7 +184,7 @@ struct ExportCommand {
   std::optional<int> candidate;  // of a plan; absent: the best
   const reports::ExportKind* kind = nullptr;
   std::string chart_version;                // "": the newest that slicewise knows
-  std::optional<reports::NodeImage> image;  // absent: al2023
+  std::optional<reports::NodeImage> image;  // absent: the scenario's
   bool by_operator = false;
   std::string cluster;                     // "": a placeholder
   std::string repository;                  // likewise

@@ -281,7 +281,7 @@ void record_one(std::size_t variant, ReportInput& input) {
 reports::ApplySection apply_files(const scenarios::Scenario& scenario, std::string option,
                                   const models::Catalogue& catalogue) {
   reports::ApplySection apply{std::move(option), {}, {}};
-  auto files = reports::render_bundle(scenario, catalogue, {});
+  auto files = reports::render_bundle(scenario, catalogue, reports::export_options(scenario));
   if (files) {
     apply.files = std::move(*files);
   } else {

@@ -16,8 +16,7 @@
 // bytes.
 namespace slicewise::reports {
 
-// The image of the nodes.
-enum class NodeImage : std::uint8_t { Al2023, Bottlerocket };
+using scenarios::NodeImage;
 
 inline constexpr int kMostRequests = 100'000;
 
@@ -37,6 +36,9 @@ struct ExportOptions {
   std::string scenario_text = {};     // that is exported, as a file: scenarios::scenario_text()
   std::string origin = {};            // a sentence on what it is from and whether that stands
 };
+
+// Those that follow what the scenario says of its cluster.
+ExportOptions export_options(const scenarios::Scenario& scenario);
 
 // values.yaml for `helm upgrade -i nvdp nvdp/nvidia-device-plugin -f -`: one named config for each
 // distinct plugin config of the node pools. Comments carry the choice of renameByDefault and why,
@@ -174,7 +176,7 @@ inline constexpr std::array kExportKinds = {
     ExportKind{"mig-parted", "MIG layouts, node labels and how to change them", kYes, kYes, kNo,
                kNo, "read by mig-manager (GPU Operator) or nvidia-mig-parted on the host",
                render_mig_parted},
-    ExportKind{"karpenter", "NodePool, EC2NodeClass and NodeOverlay", kNo, kYes, kYes, kNo,
+    ExportKind{"karpenter", "NodePool, EC2NodeClass and NodeOverlay", kNo, kYes, kYes, kYes,
                "NodeOverlay is alpha: Karpenter 1.7 and newer with its feature gate",
                render_karpenter, kUsesNodes},
     ExportKind{"pod-patch", "what the pods ask for, as patches", kYes, kYes, kYes, kYes,
@@ -215,13 +217,13 @@ inline constexpr std::array kExportKinds = {
     ExportKind{"kueue", "flavors and queues with the quotas that were simulated", kYes, kYes, kYes,
                kYes, "needs --out DIR; Kueue 0.17 and newer; Jobs get their label by a component",
                render_kueue},
-    ExportKind{"bundle", "a directory with all that applies, and scripts", kYes, kYes, kYes, kNo,
+    ExportKind{"bundle", "a directory with all that applies, and scripts", kYes, kYes, kYes, kYes,
                "needs --out DIR; apply.sh, rollback.sh and VERIFY.md", render_bundle, kUsesAll},
     ExportKind{"argocd", "the bundle as a folder of a Git repository, with its Applications", kYes,
-               kYes, kYes, kNo, "needs --out DIR; Argo CD 2.10 and newer", render_argocd,
+               kYes, kYes, kYes, "needs --out DIR; Argo CD 2.10 and newer", render_argocd,
                kUsesRepository},
     ExportKind{"flux", "the same with Flux's GitRepository, Kustomizations and HelmRelease", kYes,
-               kYes, kYes, kNo, "needs --out DIR; Flux 2.7 and newer, 2.3 with slower upgrades",
+               kYes, kYes, kYes, "needs --out DIR; Flux 2.7 and newer, 2.3 with slower upgrades",
                render_flux, kUsesRepository},
     ExportKind{"prometheus-rule", "alerts where the cluster leaves what was simulated", kYes, kYes,
                kYes, kYes,

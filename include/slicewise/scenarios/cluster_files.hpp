@@ -94,6 +94,10 @@ struct ChartValues {
   bool manages_mig = false;
   bool reboots = false;               // WITH_REBOOT=true
   std::map<std::string, bool> gates;  // featureGates of the DRA driver
+  // Of the plugin's chart, as the commands in its comments have it: the release, with its
+  // namespace, and DaemonSets that go.
+  std::string release;
+  std::set<std::string> takes_away;
 };
 
 // The charts' own: first of what serves the GPUs, then of the worker of Node Feature Discovery.
@@ -218,6 +222,15 @@ struct MetricUse {
   SourceLocation where;
 };
 
+// A DaemonSet that runs the device plugin. Names have their namespaces.
+struct PluginDaemonFile {
+  std::string name;
+  std::string release;        // of Helm, that keeps it; "" none
+  std::string chart_version;  // "0.17.1"
+  bool is_of_operator = false;
+  SourceLocation where;
+};
+
 struct DcgmFile {
   SourceLocation where;
   bool attributes_to_all = false;  // KUBERNETES_VIRTUAL_GPUS
@@ -242,7 +255,7 @@ struct ClusterFiles {
   std::vector<MetricUse> metrics;
   std::vector<std::string> counters;  // metrics that an exporter's own list switches on
   std::vector<DcgmFile> exporters;
-  std::optional<SourceLocation> static_plugin;    // a DaemonSet of the device plugin
+  std::vector<PluginDaemonFile> plugin_daemons;
   std::optional<SourceLocation> eksctl_installs;  // a device plugin of its own, for these nodes
   std::vector<std::size_t> scenarios;             // which of the sources are scenario files
   std::vector<std::size_t> replays;               // ... and which are of kind Replay

@@ -183,7 +183,6 @@ struct Imported {
   std::map<std::string, RequestCount> requests{};
   std::set<std::string> greedy{};            // pods that map all free GPU memory
   std::vector<RecordedWorkload> recorded{};  // of Prometheus; with K8s those that are there now
-  bool has_operator = false;                 // the GPU Operator runs the device plugin
   std::vector<NodeGroup> groups{};           // with K8s those of the pools
   // With K8s: pods that have a node in the cluster, by the name of their workload.
   std::map<std::string, std::int64_t> on_nodes{};

@@ -15,6 +15,7 @@
 #include "slicewise/lookup.hpp"
 #include "slicewise/scenarios/cluster_queue.hpp"
 #include "slicewise/scenarios/cron.hpp"
+#include "slicewise/scenarios/gpu_software.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/scenarios/node_pool.hpp"
 #include "slicewise/scenarios/pod_template.hpp"
@@ -366,6 +367,7 @@ struct Scenario {
   ControlPlane control_plane = ControlPlane::None;  // of a file that does not say: Standard
   std::vector<NodePool> node_pools;
   Provisioner provisioner;
+  GpuSoftware gpu_software;
   std::vector<ResourceClaim> claims;
   std::vector<ResourceFlavor> flavors;
   std::vector<ClusterQueue> cluster_queues;

@@ -9,6 +9,8 @@ unlabelled() {
   for gpu in nvidia.com/gpu.present feature.node.kubernetes.io/pci-10de.present; do
     kubectl get nodes -l "$gpu=true,"'!@label@@pools@' --ignore-not-found -o name || return
   done
+  # That another plugin serves.
+  kubectl get nodes -l '!@label@@pools@' -o go-template='{{range .items}}{{if index .status.capacity "nvidia.com/gpu"}}node/{{.metadata.name}}{{"\n"}}{{end}}{{end}}'
 }
 @default@
 for config in $configs; do

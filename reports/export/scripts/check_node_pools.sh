@@ -2,7 +2,7 @@
 if [[ $karpenter == yes ]]; then
   objects() { @objects@; }
   objects | kubectl apply --dry-run=server -f - >/dev/null  # whether the API server takes them
-  others=$(kubectl get nodes -l 'karpenter.sh/nodepool in (@names@),!karpenter.k8s.aws/instance-gpu-count,node.kubernetes.io/instance-type notin (@types@)' --ignore-not-found -o name)
+  others=$(kubectl get nodes -l 'karpenter.sh/nodepool in (@names@),!@gpus@,node.kubernetes.io/instance-type notin (@types@)' --ignore-not-found -o name)
   if [[ -n $others ]]; then
     echo "$0: karpenter.yaml has types with GPUs alone for NodePools of these nodes, which have none and would go:" >&2
     echo "${others}: let a NodePool of another name make those without GPUs first" >&2

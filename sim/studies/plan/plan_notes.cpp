@@ -96,6 +96,15 @@ void tell_scalers_room(const Scenario& base, const models::Catalogue& catalogue,
   for (std::size_t p = 0; p < world->pools.size(); ++p) tell_scalers_room(*world, p, plan);
 }
 
+// What would be cheaper elsewhere is not among the options.
+void tell_of_auto_mode(const Scenario& base, Plan& plan) {
+  if (base.gpu_software.image != scenarios::NodeImage::AutoMode) return;
+  add_note(plan.notes, Code::RequestNoEffect, base.where,
+           "nodes of EKS Auto Mode share no GPU, as nobody configures their device plugin: only "
+           "whole GPUs were tried. With --set gpuSoftware.nodeImage=al2023 the plan is of a node "
+           "group, or of Karpenter's own NodePool, beside Auto Mode. Its fee is on neither side");
+}
+
 // Who names such a type reckons with it all the same.
 void tell_retired_types(const models::Catalogue& catalogue, Plan& plan) {
   std::set<std::string> told;
@@ -128,6 +137,7 @@ void add_notes(const Scenario& written, const Scenario& base, const models::Cata
   tell_dropped_selectors(base, plan);
   tell_of_queues(written, "plans are", plan.notes);
   tell_of_idle_months(base, plan);
+  tell_of_auto_mode(base, plan);
 }
 
 }  // namespace slicewise::sim

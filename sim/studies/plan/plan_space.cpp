@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "slicewise/diagnostics.hpp"
 #include "slicewise/lookup.hpp"
 
 #include "../probe/probe.hpp"
@@ -51,6 +52,15 @@ std::vector<Strategy> strategies_of(const scenarios::Scenario& scenario, const P
                                     Diagnostics& found) {
   const Names names = asked(options.strategies, scenario.planning.strategies);
   std::vector<Strategy> strategies = strategies_named(names, found);
+  if (scenario.gpu_software.image == scenarios::NodeImage::AutoMode) {
+    if (!names.empty() && found.empty() && !contains(strategies, Strategy::Exclusive)) {
+      found.push_back(make_diagnostic(
+          Code::SettingConflict, scenario.where,
+          "nodes of EKS Auto Mode share no GPU: nobody configures their device plugin",
+          "--strategies exclusive; or gpuSoftware.nodeImage: al2023, for nodes beside them"));
+    }
+    return {Strategy::Exclusive};
+  }
   if (!names.empty()) {
     // Of what does as well the first is the answer: what keeps pods apart, whatever was named
     // first.
@@ -65,6 +75,10 @@ std::vector<Strategy> strategies_of(const scenarios::Scenario& scenario, const P
     if (tried == Tried::Always || (tried == Tried::ByDra && options.dra)) {
       strategies.push_back(strategy);
     }
+  }
+  // Settings of Bottlerocket share GPUs or cut them.
+  if (scenario.gpu_software.image == scenarios::NodeImage::Bottlerocket) {
+    std::erase(strategies, Strategy::MigTimeSlicing);
   }
   return strategies;
 }

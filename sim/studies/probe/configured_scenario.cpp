@@ -414,6 +414,10 @@ Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chos
     }
     name_anew(pools[p], taken, made[p]);
     if (pools.size() > 1) made[p].labels[scenarios::kPoolLabel] = made[p].name.value;
+    // There are no node groups.
+    if (base.gpu_software.image == scenarios::NodeImage::AutoMode) {
+      made[p].labels[std::string(scenarios::kNodePoolLabel)] = made[p].name.value;
+    }
   }
   std::erase_if(scenario.workloads, [&](const Workload& workload) {
     return workload.count == 0 || std::ranges::none_of(pools, [&](const PoolChoice& choice) {

@@ -177,7 +177,6 @@ class Adviser {
     if (command_.prometheus.empty() && !imported.recorded.empty()) {
       advice_.recorded_from = "answers of Prometheus among the files";
     }
-    has_operator_ = imported.has_operator;
     advice_.groups = imported.groups;
     advice_.notes = reading.notes;
     std::ranges::copy(import_notes(imported), std::back_inserter(advice_.notes));
@@ -275,14 +274,12 @@ class Adviser {
 
   void write_configuration() {
     const auto write = [&](const std::string& file, const std::string& words, const char* folder) {
-      ExportCommand bundle = bundle_command(command_, file, folder);
-      bundle.by_operator = has_operator_;
+      const ExportCommand bundle = bundle_command(command_, file, folder);
       note_failure(workshop_.run(bundle));
       if (!workshop_.has(fmt::format("{}/VERIFY.md", folder))) return false;
       note_warnings();
-      command("export", fmt::format("{}{}{} --to bundle{} --out {}", file, words,
-                                    input_flags(command_, flags_),
-                                    has_operator_ ? " --gpu-operator" : "", folder));
+      command("export", fmt::format("{}{}{} --to bundle --out {}", file, words,
+                                    input_flags(command_, flags_), folder));
       return true;
     };
     const std::string option = std::string(kPlan) + "#1";
@@ -355,15 +352,14 @@ class Adviser {
   const AdviseCommand& command_;
   const CommonFlags& flags_;
   Workshop workshop_;
-  bool has_operator_ = false;
   Advice advice_;
 };
 
 // What apply.sh writes beside itself for rollback.sh; "" where there is nothing to take back.
 std::string applied_file(const std::string& directory) {
-  constexpr std::array<const char*, 5> kWaysBack = {"release-before.txt", "labels-before.txt",
+  constexpr std::array<const char*, 6> kWaysBack = {"release-before.txt",    "labels-before.txt",
                                                     "karpenter-before.yaml", "operator-before.txt",
-                                                    "patched.txt"};
+                                                    "plugins-before.yaml",   "patched.txt"};
   for (const char* name : kWaysBack) {
     const auto file = std::filesystem::path(directory) / "apply" / name;
     std::error_code error;

@@ -82,7 +82,8 @@ bool holds_nothing(const scenarios::ClusterFiles& files) {
       files.pods.size() + files.configs.size() + files.charts.size() + files.config_maps.size() +
       files.groups.size() + files.overlays.size() + files.mig_configs.size() + files.dra.size() +
       files.metrics.size() + files.exporters.size() + files.scenarios.size() + files.replays.size();
-  return judged == 0 && files.held_to_schema == 0 && !files.static_plugin && !files.eksctl_installs;
+  return judged == 0 && files.held_to_schema == 0 && files.plugin_daemons.empty() &&
+         !files.eksctl_installs;
 }
 
 std::string summary_of(const reports::CheckReport& report, bool nothing) {

@@ -25,13 +25,14 @@ namespace {
 
 constexpr std::int64_t kLastStart = 7'258'118'400;  // 2200-01-01
 
-reports::ExportOptions options_of(const ExportCommand& command, const std::string& scenario) {
-  reports::ExportOptions options;
+reports::ExportOptions options_of(const ExportCommand& command, const scenarios::Scenario& exported,
+                                  const std::string& scenario) {
+  reports::ExportOptions options = reports::export_options(exported);
   if (!command.chart_version.empty()) {
     options.chart_version = command.chart_version;
   }
   options.image = command.image.value_or(options.image);
-  options.by_operator = command.by_operator;
+  options.by_operator = options.by_operator || command.by_operator;
   options.cluster = command.cluster;
   options.repository = command.repository;
   for (const std::string& label : command.node_selector) {
@@ -198,7 +199,8 @@ void add_flags(CLI::App& app, ExportCommand& exporting, CommonFlags& flags) {
            fmt::format("Device plugin chart to write for (default {})",
                        reports::ExportOptions{}.chart_version));
   add_choice(verb, "--image", kNodeImages, exporting.image,
-             "Image of the nodes that karpenter and bundle start (default al2023)");
+             "Image of the nodes that karpenter and bundle start (default: as gpuSoftware of the "
+             "scenario, al2023)");
   verb.add_flag(
       "--gpu-operator", exporting.by_operator,
       "The GPU Operator runs the device plugin: its values, not those of the plugin's chart");
@@ -260,7 +262,7 @@ ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
       code != ExitCode::Success) {
     return code;
   }
-  reports::ExportOptions options = options_of(command, set.name);
+  reports::ExportOptions options = options_of(command, set.variants.front(), set.name);
   // A plan has simulated its options.
   const Diagnostics traps = file->is_option ? Diagnostics() : traps_of(command, set, catalogue);
   options.origin = file->is_option ? file->origin : warning_of(traps);
