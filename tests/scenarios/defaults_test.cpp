@@ -159,6 +159,7 @@ TEST(ThoroughDefaults, EachDocumentedDefaultIsTheOneInForce) {
       "kind: Scenario\n"
       "metadata: {name: sparse}\n"
       "spec:\n"
+      "  gpuSoftware: {gpuOperator: true}\n"
       "  nodePools:\n"
       "  - {name: gpu, instanceType: g5.xlarge, mps: {}, devicePlugin: {sharing: {mps: {resources: "
       "[{name: nvidia.com/gpu, replicas: 4}]}}}}\n"

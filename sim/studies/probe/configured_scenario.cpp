@@ -272,7 +272,7 @@ bool stays(const Scenario& base, const StayingPool& staying, const Workload& bef
   if (!staying.shares_alike || !is_home(base, *staying.own, before)) return false;
   // Which pool has a GPU or a type that they select is known of their only home.
   const bool selects_types = std::ranges::any_of(before.pod.node_selector, [](const auto& label) {
-    return names_the_node(label.first) && !names_a_group(label.first);
+    return names_the_node(label.first) && !scenarios::names_group(label.first);
   });
   const auto is_one = [&](const NodePool& pool) { return is_home(base, pool, before); };
   if (selects_types && std::ranges::count_if(base.node_pools, is_one) > 1) return false;

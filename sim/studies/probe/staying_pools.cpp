@@ -201,7 +201,7 @@ void name_anew(const PoolChoice& choice, std::set<std::string>& taken, NodePool&
   for (int n = 2; !taken.insert(unique).second; ++n) unique = fmt::format("{}-{}", name, n);
   pool.name.value = unique;
   for (auto& [key, value] : pool.labels) {
-    if (names_a_group(key)) value = unique;
+    if (scenarios::names_group(key)) value = unique;
   }
 }
 

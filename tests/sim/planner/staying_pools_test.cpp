@@ -42,15 +42,15 @@ Workload pods(const std::string& name, const std::string& group, const std::stri
 Scenario cluster() {
   NodePool shared = own_pool("shared", "g4dn.xlarge", 2);
   scenarios::PluginSharing sharing;
-  sharing.resources.push_back({{std::string(kGpuResource), {}}, 4, {}});
+  sharing.resources.push_back({{std::string(scenarios::kGpuResource), {}}, 4, {}});
   shared.device_plugin.emplace().time_slicing = sharing;
   NodePool cut = own_pool("cut", "p4d.24xlarge", 1);
   cut.mig.emplace().strategy = scenarios::MigStrategy::Mixed;
   cut.mig->config.value = "all-3g.20gb";
   Scenario scenario = demo::scenario(own_pool("whole", "g5.xlarge", 3),
-                                     {pods("chat", "whole", std::string(kGpuResource)),
-                                      pods("draw", "whole", std::string(kGpuResource)),
-                                      pods("embed", "shared", std::string(kGpuResource)),
+                                     {pods("chat", "whole", std::string(scenarios::kGpuResource)),
+                                      pods("draw", "whole", std::string(scenarios::kGpuResource)),
+                                      pods("embed", "shared", std::string(scenarios::kGpuResource)),
                                       pods("tune", "cut", scenarios::mig_resource("3g.20gb"))});
   scenario.node_pools.push_back(shared);
   scenario.node_pools.push_back(cut);
