@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "slicewise/choice.hpp"
+#include "slicewise/scenarios/gpu_software.hpp"
 #include "slicewise/scenarios/placements.hpp"
 
 #include "command_line.hpp"

@@ -312,12 +312,15 @@ class Adviser {
     if (!is_answer(code)) advice_.notes.push_back(said.substr(0, said.find('\n')));
   }
 
-  // Of files that were written.
+  // Of files that were written; those of today may have the same.
   void note_warnings() {
     constexpr std::string_view kWarning = "warning: ";
     std::istringstream lines(workshop_.said());
     for (std::string line; std::getline(lines, line);) {
-      if (line.starts_with(kWarning)) advice_.notes.push_back(line.substr(kWarning.size()));
+      if (!line.starts_with(kWarning)) continue;
+      line.erase(0, kWarning.size());
+      std::vector<std::string>& notes = advice_.notes;
+      if (std::ranges::find(notes, line) == notes.end()) notes.push_back(line);
     }
   }
 
