@@ -337,13 +337,17 @@ void host_cpu_finding(const World& world, std::span<const Replication> replicati
     // What requests wait for is named beside their latency.
     if (spec.kind == scenarios::WorkloadKind::Service) continue;
     if (lost <= kWorthSaying * running) continue;
+    const auto& limit = spec.pod.cpu_limit;
+    const bool by_limit = limit && spec.measured->cpu && *limit < *spec.measured->cpu;
     const FindingsAbout about(spec.given_name(), found);
     add_diagnostic(
         found, Code::HostCpuOversubscribed, spec.pod.cpu_where,
-        fmt::format("\"{}\" lost {:.1f} % of its time because its pods want more host CPU than the "
-                    "node has",
-                    spec.name.value, 100 * lost / running),
-        "request what a pod uses (measured.cpu), so that the scheduler spreads the pods");
+        fmt::format("\"{}\" lost {:.1f} % of its time because its pods want more host CPU than {}",
+                    spec.name.value, 100 * lost / running,
+                    by_limit ? "their limit lets them have" : "the node has"),
+        by_limit
+            ? "raise or drop the CPU limit"
+            : "request what a pod uses (measured.cpu), so that the scheduler spreads the pods");
   }
 }
 

@@ -67,6 +67,13 @@ Duration BatchSteps::duration(const Pod& pod, std::int64_t step) const {
          pod.all_reduce;
 }
 
+// What a step takes at the least, by the pod's CPU limit.
+double BatchSteps::least_ns(const Pod& pod) const {
+  const WorkloadModel& model = run_.cluster.model(pod);
+  const double unit_s = least_unit_s(model, run_.cluster.demand(pod));
+  return unit_s * 1e9 * pod.size / static_cast<double>(model.steps_per_unit);
+}
+
 // The host gets the next step ready. Does nothing when all steps are prepared, or enough of them
 // wait.
 void BatchSteps::prepare(std::uint32_t p) {
@@ -83,15 +90,19 @@ void BatchSteps::prepare(std::uint32_t p) {
 }
 
 // Beside MPS clients a step is one piece of work, host phase included (models::ClientLaw); the host
-// holds it up only when it is short of CPU.
+// holds it up only when it is short of CPU, or the pod has reached its limit.
 double BatchSteps::pace_of_host(std::uint32_t p) const {
   const Pod& pod = run_.cluster.pods[p];
   const Progress& progress = progress_[p];
   const double stretch = pace_.host_stretch(pod.node);
-  if (stretch <= 1 || progress.started == TimePoint{}) return 0;
-  const double step_ns = static_cast<double>(duration(pod, total(pod) - progress.left).ns);
+  double host_ns = least_ns(pod);
+  if ((stretch <= 1 && host_ns == 0) || progress.started == TimePoint{}) return 0;
+  if (stretch > 1) {
+    const double step_ns = static_cast<double>(duration(pod, total(pod) - progress.left).ns);
+    host_ns = std::max(host_ns, stretch * step_ns);
+  }
   const double elapsed_ns = static_cast<double>((run_.now - progress.started).ns);
-  return std::max(0.0, stretch * step_ns - elapsed_ns);
+  return std::max(0.0, host_ns - elapsed_ns);
 }
 
 // Overlapped: the host takes as long for a step as the pod takes alone, since alone it is the host
@@ -100,19 +111,24 @@ double BatchSteps::stage(std::uint32_t p) const {
   const Pod& pod = run_.cluster.pods[p];
   const std::int64_t step = total(pod) - progress_[p].to_prepare;
   Duration alone = duration(pod, step);
-  if (step == 0) alone -= part(pod, run_.cluster.demand(pod).gpu, 0) + pod.all_reduce;
-  return static_cast<double>(alone.ns) * pace_.host_stretch(pod.node);
+  Duration on_top;
+  if (step == 0) on_top = part(pod, run_.cluster.demand(pod).gpu, 0) + pod.all_reduce;
+  alone -= on_top;
+  return std::max(static_cast<double>(alone.ns) * pace_.host_stretch(pod.node),
+                  least_ns(pod) - static_cast<double>(on_top.ns));
 }
 
 // Serial host phase: exponential, so that pods that start together do not march in step.
 double BatchSteps::think(std::uint32_t p) {
   const Pod& pod = run_.cluster.pods[p];
   const Demand& demand = run_.cluster.demand(pod);
-  const std::int64_t steps = run_.cluster.model(pod).steps_per_unit;
+  const WorkloadModel& model = run_.cluster.model(pod);
   const double stretch = pace_.host_stretch(pod.node);
-  const double mean_ns = (static_cast<double>(demand.host.ns) +
-                          (stretch - 1) * static_cast<double>((demand.host + demand.gpu).ns)) *
-                         pod.size / static_cast<double>(steps);
+  const auto gpu_ns = static_cast<double>(demand.gpu.ns);
+  const double host_ns =
+      std::max(static_cast<double>(demand.host.ns), least_unit_s(model, demand) * 1e9 - gpu_ns);
+  const double mean_ns = (host_ns + (stretch - 1) * (host_ns + gpu_ns)) * pod.size /
+                         static_cast<double>(model.steps_per_unit);
   return mean_ns * jitter_[p].exponential();
 }
 

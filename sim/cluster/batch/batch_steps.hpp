@@ -40,6 +40,7 @@ class BatchSteps {
   void prepare(std::uint32_t pod);
   void start(std::uint32_t pod);
   double think(std::uint32_t pod);
+  double least_ns(const Pod& pod) const;
   double stage(std::uint32_t pod) const;
   double pace_of_host(std::uint32_t pod) const;
   bool runs_together(const Pod& pod) const;

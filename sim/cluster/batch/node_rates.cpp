@@ -39,6 +39,11 @@ int containers_in(const ClusterState& cluster, const Domain& domain) {
 
 }  // namespace
 
+double least_unit_s(const WorkloadModel& model, const Demand& demand) {
+  const auto& limit = model.spec.pod.cpu_limit;
+  return limit ? to_seconds(demand.cpu) * 1000.0 / static_cast<double>(limit->count) : 0;
+}
+
 NodeRates::NodeRates(const World& world) {
   std::size_t most_domains = 0;
   for (const PoolModel& pool : world.pools) {
@@ -78,10 +83,7 @@ void NodeRates::collect(const ClusterState& cluster, const Node& node) {
       client.turn_use = model.spec.measured->turn_use.value_or(0);
       client.serial = model.host_phase == scenarios::Work::HostPhase::Serial;
       client.law = demand.client;
-      if (model.spec.pod.cpu_limit) {
-        const double limit = static_cast<double>(model.spec.pod.cpu_limit->count) / 1000.0;
-        client.least_s = client.cpu_s / limit;
-      }
+      client.limit_s = least_unit_s(model, demand) * pod.size;
       if (!client.first_rank) client.cpu_s = 0;  // that of the whole pod is its first rank's
       shares_[d].clients.push_back(client);
     }
@@ -254,6 +256,18 @@ void NodeRates::keep_in_step() {
   }
 }
 
+// From here on CPU limits hold; whether there are any.
+bool NodeRates::put_cpu_limits() {
+  bool any = false;
+  for (Share& share : shares_) {
+    for (Client& client : share.clients) {
+      client.least_s = client.limit_s;
+      any = any || client.limit_s > 0;
+    }
+  }
+  return any;
+}
+
 void NodeRates::solve(const ClusterState& cluster, NodeId id, Paces& paces) {
   const Node& node = cluster.nodes[index(id)];
   collect(cluster, node);
@@ -273,8 +287,9 @@ void NodeRates::solve(const ClusterState& cluster, NodeId id, Paces& paces) {
     find_slowdowns(cluster, cluster.domains[index(node.domains()[d])], shares_[d]);
   }
   keep_in_step();
-  const double wanted = rates(node, 1);
+  double wanted = rates(node, 1);
   assign(&PodPace::unhindered_by_cpu, rate_);
+  if (put_cpu_limits()) wanted = rates(node, 1);
   double& stretch = paces.host_stretch[index(id)];
   stretch = 1;
   if (wanted > vcpus) {

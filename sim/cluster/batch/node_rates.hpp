@@ -10,6 +10,9 @@
 
 namespace slicewise::sim {
 
+// What a unit of batch work takes at the least, by its pod's CPU limit; 0 without one.
+double least_unit_s(const WorkloadModel& model, const Demand& demand);
+
 // How fast a batch pod runs.
 struct PodPace {
   double units_per_second = 0;
@@ -63,7 +66,8 @@ class NodeRates {
     double host_s = 0;
     double gpu_s = 0;
     double cpu_s = 0;
-    double least_s = 0;  // of a unit, by its CPU limit
+    double limit_s = 0;  // of a unit at the least, by its CPU limit
+    double least_s = 0;  // ... once that holds
     double held_s = 0;   // of the host phase, by a limit of its share of the GPU's time
 
     double alone_s() const { return host_s + gpu_s; }
@@ -77,6 +81,7 @@ class NodeRates {
   void collect(const ClusterState& cluster, const Node& node);
   void find_slowdowns(const ClusterState& cluster, const Domain& domain, Share& share);
   void keep_in_step();
+  bool put_cpu_limits();
   double rates(const Node& node, double stretch);
   void rates_of_serial_turns(double stretch, Share& share);
   const ClosedSolution& solve_held(double stretch, const Share& share);

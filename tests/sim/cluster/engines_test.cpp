@@ -1,4 +1,6 @@
 
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "../demo.hpp"
@@ -212,6 +214,36 @@ TEST(HostCpu, ACpuLimitHoldsThePod) {
   w.pod.cpu_limit = Millicores{1300};
   const VariantResult r = demo::result(demo::scenario(demo::pool(0), {w}));
   EXPECT_EQ(r.makespan.mean, minutes(60));
+  EXPECT_EQ(r.workloads[0].bound_by, "host CPU") << "not the GPU, which it leaves idle";
+}
+
+// Steps that are simulated one by one keep to the limit as those in steady state do: four pods that
+// use 1.5 of 8 vCPUs each, and may use 0.8.
+TEST(HostCpu, ACpuLimitHoldsThePodStepByStep) {
+  using Phase = scenarios::Work::HostPhase;
+  for (const Phase phase : {Phase::Overlapped, Phase::Serial}) {
+    scenarios::Workload w = demo::training(4);
+    w.measured->gpu_busy = 0.2;
+    w.measured->cpu = Millicores{1500};
+    w.pod.cpu_request = {500};
+    w.pod.cpu_limit = Millicores{800};
+    w.work->host_phase = phase;
+    w.work->units = 10;
+    for (const bool mps : {false, true}) {
+      scenarios::Scenario s = one_gpu_scenario({w}, 4);
+      if (mps) {
+        auto& plugin = *s.node_pools[0].device_plugin;
+        std::swap(plugin.mps, plugin.time_slicing);
+        s.node_pools[0].mps.emplace().uncapped = true;
+      }
+      const VariantResult steady = demo::result(s);
+      s.fidelity = scenarios::Fidelity::Exact;
+      const VariantResult exact = demo::result(s);
+      EXPECT_NEAR(to_seconds(exact.makespan.mean) / to_seconds(steady.makespan.mean), 1, 0.02)
+          << mps;
+      EXPECT_LE(exact.nodes[0].cpu_busy_ratio, 1.01 * 4 * 0.8 / 8);
+    }
+  }
 }
 
 // More pods on a GPU never finish sooner, and money is only ever lost to switching.
