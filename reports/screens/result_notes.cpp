@@ -77,8 +77,13 @@ constexpr NotModelled kNotModelled[] = {
      "here those of one instance do"},
     {"start-up of MPS clients", "the first contact with the MPS server takes no time here"},
     {"turns of several processes in one pod",
-     "under time-slicing the CUDA processes of a pod take one turn together, not one each; their "
-     "memory and their shares under MPS do count each"},
+     "under time-slicing the CUDA processes of a pod take one turn together, not one each; under "
+     "MPS their memory and their limits count each, but a pod answers one batch at a time, or does "
+     "one unit, as one client, however many they are: replicas of one process are simulated each"},
+    {"ranks of a job on several nodes, step by step",
+     "the pods of a job (podsPerJob) begin and end together and each goes at its own pace "
+     "meanwhile; where ranks exchange gradients, one that is slowed first and another that is "
+     "slowed later make the job longer than is shown; GPUs of one pod keep step"},
     {"kernel interference in caches",
      "with time-slicing, beyond the refill of a cold L2 after a switch, tenants do not slow each "
      "other's kernels"},
