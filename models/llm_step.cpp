@@ -32,6 +32,24 @@ double whole_weights_s(const std::optional<LlmLayers>& model) {
   return model ? model->layers * kWholeOfLayerSeconds : 0;
 }
 
+// GPU work of a step, in seconds.
+struct StepWork {
+  double compute_s = 0;
+  double read_s = 0;
+
+  double seconds() const { return compute_s + read_s; }
+};
+
+// On SMs that reach `rate` times what the law's do.
+StepWork work_of(const LlmStep& law, const StepLoad& load, DomainShare rate) {
+  const double compute_s = load.tokens * law.token_s / rate.compute;
+  const double weights_s = law.weights_s / rate.bandwidth;
+  const double together_s = std::sqrt(weights_s * weights_s + compute_s * compute_s);
+  const double caches_s = (load.cached * law.kv_read_s + load.adapters_s) / rate.bandwidth;
+  if (together_s <= 0) return {0, caches_s};
+  return {compute_s * (compute_s / together_s), weights_s * (weights_s / together_s) + caches_s};
+}
+
 }  // namespace
 
 double step_seconds(const LlmStep& law, double tokens, double cached) {
@@ -59,6 +77,21 @@ LlmStep carried_over(const LlmStep& law, const GpuModel& from, const GpuModel& t
 DomainShare of_threads(DomainShare share, double active_threads) {
   return {share.compute * std::min(1.0, kPrefillPerThreads * active_threads),
           share.bandwidth * std::min(1.0, kBandwidthPerThreads * active_threads)};
+}
+
+DomainClient client_of_step(const LlmStep& law, const StepLoad& load, const DomainClient& process) {
+  const DomainShare limited = of_threads({}, process.active_threads);
+  const StepWork here = work_of(law, load, {});
+  const StepWork on_all = work_of(law, load, {1 / limited.compute, 1 / limited.bandwidth});
+  const double off_s = law.overhead_s + load.tokens * law.exchange_s + load.off_the_gpu_s;
+  const double step_s = here.seconds() + off_s;
+  DomainClient client = process;
+  client.gpu_part = here.seconds() / step_s;
+  client.compute = on_all.compute_s / step_s;
+  client.bandwidth = on_all.read_s / step_s;
+  client.unlimited = (on_all.seconds() + off_s) / step_s;
+  client.copies_by_law = true;
+  return client;
 }
 
 LlmStep in_domain(const LlmStep& law, DomainShare share) {

@@ -60,6 +60,9 @@ class ServiceRules {
     for (const std::string_view key : {"requestGpuTime", "extraPerItem"}) {
       refuse(measured, key, "llm.step says how long the steps take", kWho);
     }
+    for (const std::string_view key : {"capacityShare", "bandwidthShare"}) {
+      refuse(measured, key, "what a step computes and reads follows from llm.step", kWho);
+    }
     const Node* serving = block(&node_, "serving");
     for (const std::string_view key : {"batching", "concurrency"}) {
       refuse(serving, key, "continuous batching runs up to llm.maxSequences at once", kWho);

@@ -58,11 +58,11 @@ void AdapterSlots::leave(std::uint32_t adapter) {
   std::rotate(at, at + 1, there_.end());
 }
 
-double AdapterSlots::seconds_of_step() {
+AdapterSlots::StepTime AdapterSlots::next_step() {
   const std::int64_t loads = loads_ - std::exchange(charged_, loads_);
-  const double load_s = static_cast<double>(loads) * limits_.load_s;
-  if (in_use_ == 0) return load_s;
-  return load_s + limits_.step_s + static_cast<double>(in_use_) * limits_.read_s;
+  StepTime time{static_cast<double>(loads) * limits_.load_s, 0};
+  if (in_use_ > 0) time.read_s = limits_.step_s + static_cast<double>(in_use_) * limits_.read_s;
+  return time;
 }
 
 void AdapterSlots::clear() {

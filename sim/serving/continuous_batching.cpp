@@ -156,10 +156,12 @@ void ContinuousBatching::plan(std::int64_t decodes, std::int64_t prefilled) {
   }
   const std::int64_t tokens = decodes + prefilled;
   // An adapter comes with a prompt, whose step is a piece of its own.
-  const double adapters_s = slots_ ? slots_->seconds_of_step() : 0;
+  const AdapterSlots::StepTime adapters = slots_ ? slots_->next_step() : AdapterSlots::StepTime{};
   if (slots_) counts_.adapter_loads = slots_->loads();
-  steps = clock_.plan(tokens, cached, decodes, steps, adapters_s);
-  piece_ = {steps, sequences, tokens, clock_.work_of(steps)};
+  steps = clock_.plan(tokens, cached, decodes, steps, adapters.load_s + adapters.read_s);
+  const double grown = static_cast<double>(decodes) * static_cast<double>(steps - 1) / 2;
+  piece_ = {steps,   sequences, tokens, clock_.work_of(steps), static_cast<double>(cached) + grown,
+            adapters};
 }
 
 Duration ContinuousBatching::cut(Duration done) {

@@ -278,11 +278,13 @@ void count_law(const WorkloadModel& model, const World& world, Counter& counter)
   const bool is_bound = !m.capacity_share && !m.sm_active && !model.spec.llm &&
                         std::ranges::any_of(model.on_pool, &PoolDemand::is_carried_over);
   if (!matters && !m.capacity_share && !is_bound) return;
-  const bool is_known = m.capacity_share && !model.capacity_is_borrowed;
-  add(is_known, is_known ? "capacityShare" : stand_in(model));
-  if (!matters && !m.capacity_share) return;
-  add(m.bandwidth_share.has_value(),
-      m.bandwidth_share ? "bandwidthShare" : "bandwidthShare (taken as 50 %)");
+  if (!model.spec.llm) {  // whose step says both
+    const bool is_known = m.capacity_share && !model.capacity_is_borrowed;
+    add(is_known, is_known ? "capacityShare" : stand_in(model));
+    if (!matters && !m.capacity_share) return;
+    add(m.bandwidth_share.has_value(),
+        m.bandwidth_share ? "bandwidthShare" : "bandwidthShare (taken as 50 %)");
+  }
   if (matters && m.kernel_time) add(true, "kernelTime");
   counter.add(m.norm_p ? m.provenance : Provenance::Assumed, model,
               m.norm_p ? "normP" : fmt::format("normP (taken as {})", usual_norm(model.spec)));

@@ -1,10 +1,15 @@
 // The step law of language models and what the catalogue says of it.
 #include "slicewise/models/llm_step.hpp"
 
+#include <cstddef>
+#include <random>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "slicewise/models/catalogue.hpp"
 
+#include "clients_together.hpp"
 #include "facts_file.hpp"
 #include "shipped_catalogue.hpp"
 
@@ -66,6 +71,67 @@ TEST(LlmStep, AMigInstanceHasItsShares) {
   EXPECT_DOUBLE_EQ(law.token_s, 0.004);
   EXPECT_DOUBLE_EQ(law.kv_read_s, 0.0002);
   EXPECT_DOUBLE_EQ(law.overhead_s, 0.0005);
+}
+
+const LlmStep kLlama{8e-3, 65e-6, 0.12e-6, 0.6e-3};
+
+DomainClient client_on(double threads, const StepLoad& load) {
+  DomainClient process;
+  process.active_threads = threads;
+  return client_of_step(in_domain(kLlama, of_threads(kWholeGpu, threads)), load, process);
+}
+
+// All but the overhead is GPU work: a prompt computes, an answer reads.
+TEST(LlmStep, HasAShareOfTheGpuByWhatIsInIt) {
+  const DomainClient prompt = client_on(1, {2000, 0});
+  const double step_s = step_seconds(kLlama, 2000, 0);
+  EXPECT_NEAR(prompt.gpu_part, 1 - 0.6e-3 / step_s, 1e-12);
+  EXPECT_NEAR(prompt.compute + prompt.bandwidth, prompt.gpu_part, 1e-12);
+  EXPECT_LT(prompt.bandwidth, 0.005);
+  const DomainClient answer = client_on(1, {4, 4000});
+  EXPECT_NEAR(answer.gpu_part, 1 - 0.6e-3 / step_seconds(kLlama, 4, 4000), 1e-12);
+  EXPECT_LT(answer.compute, 0.005);
+  EXPECT_EQ(answer.unlimited, 1);
+}
+
+// A prompt takes 1.64 times as long on half of the SMs, an answer as long as on all of them.
+TEST(LlmStep, OnHalfOfTheSmsAPromptLeavesMore) {
+  const DomainClient prompt = client_on(0.5, {2000, 0});
+  EXPECT_NEAR(prompt.compute + prompt.bandwidth, kPrefillPerThreads * 0.5, 0.005);
+  EXPECT_NEAR(prompt.unlimited, kPrefillPerThreads * 0.5, 0.005);
+  const DomainClient answer = client_on(0.5, {4, 4000});
+  EXPECT_NEAR(answer.bandwidth, answer.gpu_part, 0.01);
+  EXPECT_NEAR(answer.unlimited, 1, 0.001);
+}
+
+// What adapters are read for is work, what comes from the host is none.
+TEST(LlmStep, CopiesFromTheHostLeaveTheGpuToOthers) {
+  const double step_s = step_seconds(kLlama, 16, 0);
+  const DomainClient reading = client_on(1, {16, 0, 2e-3, 0});
+  EXPECT_NEAR(reading.gpu_part, 1 - 0.6e-3 / (step_s + 2e-3), 1e-12);
+  const DomainClient copying = client_on(1, {16, 0, 0, 2e-3});
+  EXPECT_NEAR(copying.gpu_part, 1 - 2.6e-3 / (step_s + 2e-3), 1e-12);
+}
+
+// Whatever the steps and the limits, no second has more than a second's work.
+TEST(LlmStep, StepsSideBySideDoNoMoreThanTheGpu) {
+  std::mt19937_64 random(7);
+  const auto draw = [&](unsigned most) { return static_cast<double>(random() % most + 1); };
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<DomainClient> clients;
+    const int count = static_cast<int>(draw(6));
+    const double limit = draw(2) > 1 ? 1 : draw(100) / 100;
+    for (int i = 0; i < count; ++i) {
+      const double tokens = draw(2) > 1 ? draw(16) : draw(2048);
+      clients.push_back(client_on(limit, {tokens, draw(100'000)}));
+    }
+    const std::vector<double> speeds = speeds_of(clients);
+    double work = 0;
+    for (std::size_t i = 0; i < clients.size(); ++i) {
+      work += speeds[i] * (clients[i].compute + clients[i].bandwidth);
+    }
+    EXPECT_LE(work, 1 + 1e-9) << count << " limited to " << limit;
+  }
 }
 
 TEST(LlmModels, EveryFigureHasAReason) {

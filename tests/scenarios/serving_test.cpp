@@ -166,6 +166,8 @@ TEST(Llm, BatchesByItself) {
                  "concurrency on a Service with llm");
   expect_problem(with_llm(llm, ", measured: {requestGpuTime: 9ms}"), Code::SettingConflict,
                  "requestGpuTime on a Service with llm");
+  expect_problem(with_llm(llm, ", measured: {capacityShare: 30%}"), Code::SettingConflict,
+                 "capacityShare on a Service with llm");
   expect_problem(with_llm("model: m, step: {tokenTime: 0us}, " + kTokens), Code::ValueRange,
                  "more than zero");
   expect_problem(with_llm("model: m, step: {tokenTime: 63.7}, " + kTokens), Code::UnitMissing,

@@ -70,6 +70,21 @@ DomainShare of_threads(DomainShare share, double active_threads);
 // The step on a part of the GPU, such as a MIG instance.
 LlmStep in_domain(const LlmStep& law, DomainShare share);
 
+// What a step has to do.
+struct StepLoad {
+  double tokens = 1;
+  double cached = 0;         // tokens whose keys and values are read
+  double adapters_s = 0;     // reading LoRA adapters
+  double off_the_gpu_s = 0;  // what it waits for beside the law's overhead: copies from the host
+};
+
+// A step among the clients of a domain, `process` running it on as many SMs as it may use: all of
+// it but overhead, exchange and copies is work of the GPU. Of || weights_s, N token_s ||_2, which
+// computing and reading do at once, each has its part of the sum of squares; caches and adapters
+// are read. So law E2 has clients do no more together than one could that has no overhead.
+// REQUIRES: the law holds for that process alone in the domain.
+DomainClient client_of_step(const LlmStep& law, const StepLoad& load, const DomainClient& process);
+
 // What several GPUs share of a model, by its config.json.
 struct LlmLayers {
   int layers = 0;

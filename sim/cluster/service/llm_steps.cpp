@@ -77,7 +77,14 @@ void Replicas::join_steps(std::uint32_t p, const Request& request) {
 void Replicas::begin_piece(std::uint32_t p) {
   LlmServer& llm = *servers_[p].llm;
   if (!llm.batching.idle()) {
-    gpus_.start(p, llm.batching.begin(run_.now));
+    const Duration work = llm.batching.begin(run_.now);
+    const Pod& pod = run_.cluster.pods[p];
+    if (std::holds_alternative<Fluid>(run_.cluster.domains[index(pod.domain)].engine)) {
+      // A prompt computes, an answer reads: each piece has its own share of the GPU.
+      gpus_.run_as(p, models::client_of_step(llm.law, llm.batching.piece().load(),
+                                             run_.cluster.demand(pod).client));
+    }
+    gpus_.start(p, work);
   } else if (llm.sleeps) {
     engines_.finished(p);
   }

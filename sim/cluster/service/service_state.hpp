@@ -28,9 +28,9 @@ class LlmServer {
  public:
   // `all_reduces`: of its GPUs, in a step.
   LlmServer(const LlmDemand& demand, const models::LlmStep& all_reduces, const WorkloadModel& model)
-      : batching({demand.weights_s, demand.token_s, demand.kv_read_s,
-                  demand.overhead_s + all_reduces.overhead_s, all_reduces.exchange_s},
-                 limits_of(demand, *model.spec.llm), model.prompts),
+      : law{demand.weights_s, demand.token_s, demand.kv_read_s,
+            demand.overhead_s + all_reduces.overhead_s, all_reduces.exchange_s},
+        batching(law, limits_of(demand, *model.spec.llm), model.prompts),
         exchange(all_reduces),
         sleeps(demand.sleep.has_value()),
         role_(model.spec.llm->role) {}
@@ -56,6 +56,7 @@ class LlmServer {
     return inside_[of.ticket];
   }
 
+  models::LlmStep law;
   ContinuousBatching batching;
   models::LlmStep exchange;     // of a step, among the GPUs of the pod
   bool sleeps = false;          // while others have the GPU: `ready` waits in front of it

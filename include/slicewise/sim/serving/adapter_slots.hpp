@@ -53,9 +53,12 @@ class AdapterSlots {
   void enter(std::uint32_t adapter);  // REQUIRES: takes(adapter)
   void leave(std::uint32_t adapter);
 
-  // How much longer the next step takes: load_s for each that came into a place since the last, and
-  // step_s and read_s for each in use, if there is any.
-  double seconds_of_step();
+  // How much longer the next step takes.
+  struct StepTime {
+    double load_s = 0;  // of each that came into a place since the last
+    double read_s = 0;  // step_s, and of each in use, if there is any
+  };
+  StepTime next_step();
   // Copies into a place so far.
   std::int64_t loads() const { return loads_; }
 

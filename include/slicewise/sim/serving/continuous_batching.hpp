@@ -83,6 +83,12 @@ class ContinuousBatching {
     std::int64_t sequences = 0;  // in each of them
     std::int64_t tokens = 0;     // of each
     Duration work;
+    double cached = 0;  // tokens that each reads, on average
+    AdapterSlots::StepTime adapters = {};
+
+    models::StepLoad load() const {
+      return {static_cast<double>(tokens), cached, adapters.read_s, adapters.load_s};
+    }
   };
   // So far.
   struct Counts {
