@@ -16,6 +16,7 @@ using scenarios::Scenario;
 using scenarios::Workload;
 
 constexpr int kClients = 16;  // of each server, which takes all of them into its steps
+constexpr int kSeconds = 600;
 
 struct Tokens {
   std::string what;
@@ -45,7 +46,7 @@ Workload servers(const Tokens& tokens, int count) {
 // Requests a second of each workload.
 std::vector<double> throughputs(Scenario s) {
   s.warmup = seconds(kReady);
-  s.duration = seconds(kReady + 60);
+  s.duration = seconds(kReady + kSeconds);
   std::vector<double> rates;
   for (const WorkloadResult& w : demo::result(s).workloads)
     rates.push_back(w.throughput_per_second);
@@ -62,7 +63,8 @@ double capacity(Scenario s) {
   return throughput(s);
 }
 
-constexpr double kRounding = 1.002;  // how steps are filled differs a little from run to run
+// Answers come all at once: as many of them may lie before the end of a run or behind it.
+double slack(int servers) { return static_cast<double>(servers) * kClients / kSeconds; }
 
 struct Case {
   Tokens tokens;
@@ -76,8 +78,8 @@ TEST_P(LlmBesideItself, DoesNoMoreThanTheGpuAndLittleLess) {
   const auto& [tokens, count, uncapped] = GetParam();
   const double most = capacity(alone(tokens));
   const double got = throughput(sharing::with_mps({servers(tokens, count)}, count, uncapped));
-  EXPECT_LE(got, kRounding * most);
-  EXPECT_GE(got, (uncapped ? 0.97 : 0.9) * most) << "halves disturb each other by 7 %";
+  EXPECT_LE(got, most + slack(count));
+  EXPECT_GE(got, (uncapped ? 0.97 : 0.9) * most - slack(count)) << "halves cost 7 %";
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, LlmBesideItself,
@@ -104,8 +106,8 @@ TEST(LlmBesideOthers, DoNoMoreThanTheirSlice) {
     for (const bool uncapped : {true, false}) {
       s.node_pools[0].mps->uncapped = uncapped;
       const double got = throughput(s);
-      EXPECT_LE(got, kRounding * most) << uncapped;
-      EXPECT_GE(got, 0.9 * most) << uncapped;
+      EXPECT_LE(got, most + slack(2)) << uncapped;
+      EXPECT_GE(got, 0.9 * most - slack(2)) << uncapped;
     }
   }
 }
@@ -115,7 +117,7 @@ TEST(LlmBesideOthers, PromptsAndAnswersShareTheGpu) {
     const std::vector<double> got =
         throughputs(sharing::with_mps({servers(kPrompts, 1), servers(kAnswers, 1)}, 2, uncapped));
     const double work = got[0] / capacity(alone(kPrompts)) + got[1] / capacity(alone(kAnswers));
-    EXPECT_LE(work, kRounding);
+    EXPECT_LE(work, 1.01);
     EXPECT_GE(work, 0.9);
   }
 }
