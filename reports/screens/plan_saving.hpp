@@ -11,8 +11,8 @@ namespace slicewise::reports {
 // and where keep_sentence says it.
 std::string saving_sentence(const sim::Plan& plan);
 
-// Services that take longer to answer than they did, the worst first: " 99% of requests are answered
-// later, asr in 2.96 s instead of 164 ms: ..."; "" where none does.
+// Services that take longer to answer than they did, the worst first: " 99% of requests are
+// answered later, asr in 2.96 s instead of 164 ms: ..."; "" where none does.
 std::string slower_answers_sentence(const sim::OptionFigures& then, const sim::OptionFigures& was);
 
 // Jobs that the best option leaves unfinished, and which option gets them done; "" where it leaves

@@ -76,7 +76,7 @@ struct DraftWorkload {
   std::vector<StartDependency> starts_after{};  // steps of its object
   std::string part_of{};                        // what Kueue admits as a whole; "" each Job is one
   std::optional<std::int64_t> min_parallelism{};  // of it
-  std::vector<StartPlace> starts_on{};  // where its pods are
+  std::vector<StartPlace> starts_on{};            // where its pods are
   std::optional<ScalingFile> scaling;  // absent: as many pods as are written are simulated
   std::string scaled_by;               // "HorizontalPodAutoscaler/asr", simulated or not
   std::int64_t cpu_milli = 0;

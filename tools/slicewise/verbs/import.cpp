@@ -205,7 +205,8 @@ void add_flags(CLI::App& app, ImportCommand& import, CommonFlags& flags) {
       "arrival=submit_time,run=run_time,gpus=gpu_num,group=vc\n"
       "  slicewise import sacct -f - --utc-offset +02:00 < scenarios/examples/logs/sacct.txt",
       flags);
-  add_choice(verb, "kind", kImportKinds, import.kind, "What kind of log it is (DCGM: prometheus)")->required();
+  add_choice(verb, "kind", kImportKinds, import.kind, "What kind of log it is (DCGM: prometheus)")
+      ->required();
   verb.add_option(
           kFileNames, import.files,
           "File to read, - for standard input; may be repeated; .gz, .zst and .tar too; k8s: "
