@@ -324,6 +324,7 @@ IN_STUDIES = [
 
 # Defaults that are rules, or that no value stands for, and the tests that hold them.
 RULES = {
+    "workloads.startsOn": "tests/sim/cluster/scheduling_test.cpp: Scheduler, PodsStartOnTheNodesWhereTheyAre",
     "workloads.autoscaling.target": "tests/scenarios/schedule_test.cpp: ReplicaWindows, AreReadWithAMetricOrWithout",
     "workloads.autoscaling.schedule.timeZone": "tests/scenarios/schedule_test.cpp: ReplicaWindows, HoldFromEachStartToTheNextEnd",
     "workloads.manifest.kind": "tests/export/pod_patch_test.cpp: PodPatch, IsOfWhatTheWorkloadIsWhereNobodySays",

@@ -326,8 +326,10 @@ class Verdicts(unittest.TestCase):
                 document = json.loads(pathlib.Path(stored).read_text("utf-8"))
                 options, today = document["options"], document["today"]
                 self.assertTrue(all(option["stands"] for option in options))
-                self.assertEqual(today["stands"], not causes[0])
-                self.assertEqual({r["cause"] for r in today.get("reasons", [])}, causes[0])
+                # More runs decide it: pools that are an option have as many as that.
+                decided = {"objectiveUndecided"} if today["replications"] > 2 else set()
+                self.assertEqual(today["stands"], not causes[0] - decided)
+                self.assertEqual({r["cause"] for r in today.get("reasons", [])}, causes[0] - decided)
                 tried = any(r["stage"] == "simulation" for r in document["rejected"])
                 self.assertEqual(code, SUCCESS if options else
                                  expected_exit(causes) if tried else INFEASIBLE)

@@ -395,6 +395,7 @@ ExitCode report_on_plan(ReportOrigin origin, const ReportCommand& command, const
     variants.push_back(tried(base, input));
     set.variants.push_back(base);
     set.variants.back().name = "the scenario's own pools";
+    if (plan->today) set.variants.back().replications = plan->today->figures.replications;
   }
   if (const ExitCode code = simulate_set(origin, command, flags, set, input);
       code != ExitCode::Success) {

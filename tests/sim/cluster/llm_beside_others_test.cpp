@@ -15,7 +15,7 @@ namespace {
 using scenarios::Scenario;
 using scenarios::Workload;
 
-constexpr int kClients = 16;  // of each server, which takes all of them into its steps
+constexpr int kCallers = 16;  // of each server, which takes all of them into its steps
 constexpr int kSeconds = 600;
 
 struct Tokens {
@@ -36,8 +36,8 @@ Workload servers(const Tokens& tokens, int count) {
   w.llm->output = exactly(tokens.output);
   w.llm->prefix_caching = false;
   w.llm->kv_cache = gibibytes(2);
-  w.llm->max_sequences = kClients;
-  w.traffic->shape = scenarios::ClosedLoop{kClients * count, Duration{}};
+  w.llm->max_sequences = kCallers;
+  w.traffic->shape = scenarios::ClosedLoop{kCallers * count, Duration{}};
   w.serving.routing = scenarios::Routing::LeastOutstanding;
   w.measured.emplace().sm_active = 0.3;  // of a quiet minute: it says nothing of a step
   return w;
@@ -64,7 +64,7 @@ double capacity(Scenario s) {
 }
 
 // Answers come all at once: as many of them may lie before the end of a run or behind it.
-double slack(int servers) { return static_cast<double>(servers) * kClients / kSeconds; }
+double slack(int servers) { return static_cast<double>(servers) * kCallers / kSeconds; }
 
 struct Case {
   Tokens tokens;
