@@ -221,7 +221,8 @@ class Advise(unittest.TestCase):
         # The page offered the plugin's own chart.
         page = (self.out / "report.html").read_text()
         self.assertIn("Copy gpu-operator-values.yaml", page)
-        self.assertNotIn("nvdp", page)
+        for part in ("nvdp-values.yaml", "helm upgrade -i nvdp"):
+            self.assertNotIn(part, page)
 
     def advise_on(self, *software, strategies="timeSlicing", **nodes):
         file = self.folder / "cluster.json"
