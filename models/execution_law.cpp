@@ -261,10 +261,9 @@ bool are_alike(const DomainClient& a, const DomainClient& b) {
          a.pressure == b.pressure;
 }
 
-// Of one workload, whatever its batches are at the moment: what was measured beside others is
-// alike.
+// Of one workload, whatever its batches are at the moment.
 bool are_copies(const DomainClient& a, const DomainClient& b) {
-  return a.sensitivity == b.sensitivity && a.pressure == b.pressure && a.norm_p == b.norm_p;
+  return a.workload == 0 ? are_alike(a, b) : a.workload == b.workload;
 }
 
 // 1 + alpha_i sum c_j over unlike neighbours, for a client whose sensitivity was measured, times

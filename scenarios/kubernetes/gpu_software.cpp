@@ -47,10 +47,12 @@ void read_plugin_daemon(Context& context, const Node& object, const PodFile& pod
   PluginDaemonFile daemon{name_in_space(pod.space, pod.object), {}, {}, false, pod.where};
   if (chart.starts_with(kChart)) {
     std::string release = annotation("meta.helm.sh/release-name");
-    // As the chart makes the name.
-    constexpr std::string_view kSuffix = "-nvidia-device-plugin";
-    if (release.empty()) release = pod.object;
-    if (release.ends_with(kSuffix)) release.resize(release.size() - kSuffix.size());
+    if (release.empty()) {
+      // As the chart makes the name.
+      constexpr std::string_view kSuffix = "-nvidia-device-plugin";
+      release = pod.object;
+      if (release.ends_with(kSuffix)) release.resize(release.size() - kSuffix.size());
+    }
     const std::string space = annotation("meta.helm.sh/release-namespace");
     daemon.release = name_in_space(space.empty() ? pod.space : space, release);
     daemon.chart_version = chart.substr(kChart.size());

@@ -425,7 +425,13 @@ void model_workloads(const scenarios::Scenario& scenario, const models::Catalogu
     model.limits = request_limits(model.spec.objectives);
     model.sm_known = model.spec.measured->sm_active.has_value();
     for (const PoolModel& pool : world.pools) {
-      model.on_pool.push_back(demand_on(model.spec, from, pool));
+      PoolDemand demand = demand_on(model.spec, from, pool);
+      const auto number = static_cast<std::uint32_t>(world.workloads.size() + 1);
+      for (Demand& in_kind : demand.in_kind) {
+        in_kind.client.workload = number;
+        for (BatchDemand& batch : in_kind.batches) batch.client.workload = number;
+      }
+      model.on_pool.push_back(std::move(demand));
     }
     by_claim ? match_claim(scenario, world, model, found) : match_offers(request, world, model);
     cut_into_pods(world, model);

@@ -230,15 +230,21 @@ TEST(SharedSpeedsProperty, MeasuredPairsNeverExceedCapacity) {
   }
 }
 
-// Of one workload, whatever its batches are at the moment.
+// Of one workload, whatever its batches are at the moment; not of two that were measured alike.
 TEST(SharedSpeedsProperty, CopiesWithOtherBatchesAreNoNeighbours) {
-  ClientLaw law{0.3, 0, 3, 0.2, 0.9};
-  law.copies_by_law = true;
-  ClientLaw batch = law;
-  batch.capacity_share = 0.31;
-  const std::vector<double> speeds =
-      speeds_of({client_in(law, kWholeGpu, 1), client_in(batch, kWholeGpu, 1)});
-  EXPECT_NEAR(speeds[0], 1 / slowdown(0.3, 0.61, 3), 1e-12);
+  const auto speed = [](std::uint32_t first, std::uint32_t second) {
+    ClientLaw law{0.3, 0, 3, 0.2, 0.9};
+    law.copies_by_law = true;
+    std::vector<DomainClient> clients{client_in(law, kWholeGpu, 1)};
+    law.capacity_share = 0.31;
+    clients.push_back(client_in(law, kWholeGpu, 1));
+    clients[0].workload = first;
+    clients[1].workload = second;
+    return speeds_of(clients)[0];
+  };
+  EXPECT_NEAR(speed(1, 1), 1 / slowdown(0.3, 0.61, 3), 1e-12);
+  EXPECT_NEAR(speed(1, 2), 1 / 1.18, 1e-12);
+  EXPECT_EQ(speed(0, 0), speed(1, 2));
 }
 
 // p = infinity: what all progress takes together fits the domain. Without limits that holds for

@@ -190,7 +190,8 @@ struct DomainClient {
   std::optional<double> pressure;
   Duration kernel_time{};  // K: mean length here on all SMs of the domain, 0 when unknown
   bool copies_by_law = false;
-  double unlimited = 1;  // T(f) on all SMs of the domain / T(f)
+  double unlimited = 1;        // T(f) on all SMs of the domain / T(f)
+  std::uint32_t workload = 0;  // equal for its copies, also with other batches; 0: those are alike
 
   bool operator==(const DomainClient&) const = default;
 };

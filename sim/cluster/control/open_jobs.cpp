@@ -65,6 +65,7 @@ void OpenJobs::have_quota_on(std::uint32_t job, PoolMask pools) {
 
 void OpenJobs::make_next(std::uint32_t last) {
   const Pod& pod = run_.cluster.pods[last];
+  if (waits(index(pod.workload))) return;  // nobody of it is made yet
   const WorkloadModel& model = run_.cluster.model(pod);
   std::uint32_t& made = made_[index(pod.workload)];
   if (made >= static_cast<std::uint32_t>(model.spec.count / model.pods_per_job)) return;
