@@ -16,13 +16,15 @@ constexpr auto kNodeImageWords = words_of(kNodeImages);
 // They stand in scripts: nothing but what Kubernetes takes.
 void check_gpu_software(GpuSoftware& software, const Node& map, Reading& reading) {
   const auto hold = [&](std::string_view key, const std::string& name) {
-    if (name.empty() || is_name_in_space(name)) return;
+    if (is_name_in_space(name)) return;
     reading.findings.add(Code::NameInvalid, value_place(map, key),
                          fmt::format("\"{}\" is not NAMESPACE/NAME as Kubernetes accepts it", name),
                          "kube-system/nvidia-device-plugin");
   };
-  hold("operatorConfigMap", software.operator_config_map);
-  hold("pluginRelease", software.plugin_release);
+  if (!software.operator_config_map.empty()) {
+    hold("operatorConfigMap", software.operator_config_map);
+  }
+  if (!software.plugin_release.empty()) hold("pluginRelease", software.plugin_release);
   for (const std::string& name : software.plugin_daemon_sets) hold("pluginDaemonSets", name);
   const std::string& version = software.plugin_version;
   if (!version.empty() && (!plugin_version(version) || !is_label_name(version))) {

@@ -51,7 +51,7 @@ void model_starts(World& world, Diagnostics& found) {
         model.starts_on.push_back({p, place.node - 1, place.pods});
         AskedOfNode& node = of_nodes[{p, place.node}];
         const std::int64_t pods = std::clamp(place.pods, 0, std::max(0, left));
-        left -= place.pods;
+        left -= static_cast<int>(pods);
         node.pods += pods;
         node.cpu += pods * model.spec.pod.cpu_request.count;
         node.memory += pods * model.spec.pod.memory_request.count;

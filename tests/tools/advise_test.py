@@ -76,7 +76,7 @@ def cluster(*software, labels=None, image="Amazon Linux 2023"):
 # What apply.sh finds of a cluster, and what it does to it.
 APPLIED = {"kubectl": """#!/bin/bash
 case "$*" in
-"get daemonsets -A "*) echo "$DAEMONS" ;;
+"get daemonsets --all-namespaces "*) echo "$DAEMONS" ;;
 *"get daemonset nvidia-device-plugin-daemonset "*yaml) printf 'kind: DaemonSet\\nmetadata:\\n  uid: 1\\n' ;;
 *devicePlugin.config.name}) echo -n plugin-config ;;
 *instance-type*|*notin*) ;;

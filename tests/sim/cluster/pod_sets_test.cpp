@@ -191,6 +191,23 @@ TEST(JobSets, FailAsAWholeAndGiveTheirQuotaBack) {
   EXPECT_EQ(apart.workloads[1].left_behind.failed, 0);
 }
 
+// Nobody of the worker is made, so nobody of it is left over who could keep the run going: it went
+// on for a year.
+TEST(JobSets, FailWithPartsThatWaitAndFitNowhere) {
+  Workload driver = part("driver", "x", 1);
+  driver.startup.image_pull = seconds(20);
+  driver.gpu_memory.resident = gibibytes(60);
+  driver.backoff_limit = 0;
+  driver.restart_policy = scenarios::RestartPolicy::Never;
+  Workload worker = part("worker", "x", 3);
+  worker.parallelism = 1;
+  worker.pod.extended.front().count = 64;
+  worker.depends_on = {{{"driver", {}}, StartDependency::Status::Complete, {}}};
+  for (Workload* w : {&driver, &worker}) w->queue.value.clear();
+  const VariantResult r = demo::result(demo::scenario(demo::pool(0), {driver, worker}));
+  EXPECT_LT(seconds_of(r), 60);
+}
+
 // Of five pods, two at a time, all that are not over when it fails: its second pod that fails is
 // one too many (each alone would have had another try), and those that wait have no quota
 // meanwhile.

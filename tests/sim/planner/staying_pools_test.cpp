@@ -163,17 +163,12 @@ TEST(StayingPools, ThatAreAnOptionHaveItsVerdict) {
   const auto loose = make_plan(small_plans::set_with(scenario), 0, demo::catalogue(), options);
   ASSERT_TRUE(loose && !loose->options.empty());
   const Duration p99 = *loose->options.front().figures.latency_p99;
-  // So close that it takes more runs to tell.
-  Expected<Plan> plan = loose;
-  for (const int percent : {102, 104, 106, 108, 112, 116, 120}) {
-    scenario.workloads.front().objectives = {
-        small_plans::limit(scenarios::Figure::LatencyP99, Duration{p99.ns * percent / 100})};
-    plan = make_plan(small_plans::set_with(scenario), 0, demo::catalogue(), options);
-    if (plan && !plan->options.empty()) break;
-  }
+  // Where more runs decide, tests/tools/verdicts_test.py holds it.
+  scenario.workloads.front().objectives = {
+      small_plans::limit(scenarios::Figure::LatencyP99, Duration{p99.ns * 110 / 100})};
+  const auto plan = make_plan(small_plans::set_with(scenario), 0, demo::catalogue(), options);
   ASSERT_TRUE(plan && plan->today && !plan->options.empty());
   const OptionFigures& best = plan->options.front().figures;
-  EXPECT_GT(best.replications, 3);
   EXPECT_EQ(plan->today->figures.replications, best.replications);
   EXPECT_EQ(plan->today->figures.latency_p99, best.latency_p99);
   EXPECT_TRUE(plan->keep_as_is);
