@@ -72,11 +72,10 @@ std::string object_printer(const Bundle& bundle) {
 
 std::string helm_lines(const Installer& plugin) {
   return fmt::format(
-      "helm repo add {0} {1}\nhelm repo update {0}\n{7}"
-      "helm upgrade -i {2} {0}/{3} --version {4} -n {5} --create-namespace -f {6} "
+      "{0}helm upgrade -i {1} {2}/{3} --version {4} -n {5} --create-namespace -f {6} "
       "${{kept[@]+\"${{kept[@]}}\"}}\n",
-      plugin.repository, plugin.url, plugin.release, plugin.chart, shell_word(plugin.version),
-      plugin.namespace_name, plugin.values, chart_memory(plugin.release, plugin.namespace_name));
+      chart_memory(plugin.release, plugin.namespace_name), plugin.release, plugin.repository,
+      plugin.chart, shell_word(plugin.version), plugin.namespace_name, plugin.values);
 }
 
 bool is_operator(const Installer& plugin) { return plugin.chart == kOperatorChart; }
@@ -186,7 +185,7 @@ std::string config_checks(const Bundle& bundle) {
                                                 {"path", present.path},
                                                 {"values", bundle.plugin.values}});
   checks += plugin_check(bundle.plugin, bundle.scenario->gpu_software);
-  if (!is_operator(bundle.plugin)) return checks;
+  if (!is_operator(bundle.plugin)) return checks + release_check(bundle.plugin);
   return (bundle.plugin.is_there
               ? changed_operator_check(other_nodes(bundle), bundle.has_mig)
               : new_operator_check("export again with --gpu-operator, whose values leave "
@@ -255,8 +254,10 @@ std::string plugin_lines(const Installer& plugin) {
 std::string apply_script(const Bundle& bundle) {
   std::string release;
   if (!bundle.plugin.values.empty()) {
-    release = "\n" + plugin_removal(bundle.scenario->gpu_software) + plugin_lines(bundle.plugin) +
-              label_lines_of(bundle) + wait_line(bundle);
+    const scenarios::GpuSoftware& there = bundle.scenario->gpu_software;
+    release = "\n" + chart_fetch(bundle.plugin) + plugin_removal(there) +
+              plugin_lines(bundle.plugin) + plugin_removal_end(there) + label_lines_of(bundle) +
+              wait_line(bundle);
   }
   std::string karpenter(script_files::apply_karpenter_sh());
   if (bundle.has_mig) {

@@ -138,7 +138,7 @@ constexpr std::string_view kBesideOperator =
 
 std::string release_lines(const std::vector<PoolTarget>& targets, bool cuts) {
   std::string out;
-  if (cuts) out += operator_release();
+  if (cuts) out += operator_fetch() + operator_release();
   out += chart_memory(kDraDriverChart, kDraDriverChart);
   out += fmt::format(
       "helm upgrade -i {0} oci://registry.k8s.io/dra-driver-nvidia/charts/{0} --version {1} -n {0} "

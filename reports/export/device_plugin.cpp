@@ -22,8 +22,9 @@ bool as_in_demo(const PluginPlan& plan) { return plan.chart_minor == kOldestChar
 std::string upgrade_command(const Release& release) {
   return fmt::format(
       "  helm upgrade -i {} nvdp/nvidia-device-plugin --version {} \\\n"
-      "    -n {} --create-namespace",
-      release.name, release.chart_version, release.namespace_name);
+      "    -n {} --create-namespace{}",
+      release.name, release.chart_version, release.namespace_name,
+      release.is_there ? " \\\n    --reset-then-reuse-values" : "");
 }
 
 // `check` reads these, and finds no second plugin beside the values.
@@ -73,7 +74,8 @@ std::string helm_title(const scenarios::Scenario& scenario, const PluginPlan& pl
                     scenario, plan);
   out +=
       "#\n" + comment("Roll out:") + helm_repo_comment() + delete_commands(scenario.gpu_software);
-  out += commented(upgrade_command(release) + " -f nvdp-values.yaml\n" + status_command(release));
+  out += commented(upgrade_command(release) + (release.is_there ? " --set config.name=" : "") +
+                   " -f nvdp-values.yaml\n" + status_command(release));
   return out + label_comment(plan);
 }
 

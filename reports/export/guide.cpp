@@ -202,7 +202,7 @@ ExportOptions export_options(const scenarios::Scenario& scenario) {
 Release plugin_release(const PluginPlan& plan, const ExportOptions& options) {
   const bool as_in_demo = plan.chart_minor == kOldestChartMinor;
   if (const std::string& there = plan.there->plugin_release; !there.empty()) {
-    return {scenarios::name_part(there), scenarios::space_part(there), options.chart_version};
+    return {scenarios::name_part(there), scenarios::space_part(there), options.chart_version, true};
   }
   return {"nvdp", as_in_demo ? "kube-system" : "nvidia-device-plugin", options.chart_version};
 }

@@ -35,6 +35,7 @@ struct Release {
   std::string name = "nvdp";
   std::string namespace_name;
   std::string chart_version;
+  bool is_there = false;  // somebody's, whose values stay
 };
 
 // The release that the commands install: chart 0.14 goes where the AWS demo put it, so that an

@@ -8,6 +8,7 @@
 #include "slicewise/filled_text.hpp"
 #include "slicewise/scenarios/node_requirements.hpp"
 
+#include "bundle_parts.hpp"
 #include "chart_releases.hpp"
 #include "embedded/script_files.hpp"
 #include "guide.hpp"
@@ -24,6 +25,12 @@ std::string find_operator() {
       {{"name", kOperatorChart}, {"namespace", kOperatorChart}, {"version", kOperatorVersion}});
 }
 
+std::string fetch(std::string_view repository, std::string_view url, std::string_view chart,
+                  std::string_view version) {
+  return filled(script_files::fetch_chart_sh(),
+                {{"repository", repository}, {"url", url}, {"chart", chart}, {"version", version}});
+}
+
 }  // namespace
 
 std::string changed_operator_check(std::string_view other_nodes, bool cuts) {
@@ -38,9 +45,25 @@ std::string new_operator_check(std::string_view help) {
 
 bool keeps_release(const Installer& plugin) { return !plugin.values.empty() && !plugin.is_there; }
 
+std::string operator_fetch() {
+  return fetch("nvidia", kNvidiaCharts, kOperatorChart, "\"${keep[@]:0:2}\"");
+}
+
 std::string operator_release() {
   return filled(script_files::upgrade_operator_sh(),
-                {{"repository", "nvidia"}, {"url", kNvidiaCharts}, {"chart", kOperatorChart}});
+                {{"chart", fmt::format("nvidia/{}", kOperatorChart)}});
+}
+
+std::string chart_fetch(const Installer& plugin) {
+  if (!plugin.config_map.empty()) return {};
+  if (plugin.chart == kOperatorChart) return operator_fetch();
+  return fetch(plugin.repository, plugin.url, plugin.chart,
+               fmt::format("--version {}", shell_word(plugin.version)));
+}
+
+std::string release_check(const Installer& plugin) {
+  return filled(script_files::check_release_sh(),
+                {{"name", plugin.release}, {"namespace", plugin.namespace_name}});
 }
 
 std::string chart_memory(std::string_view release, std::string_view name_space) {
@@ -82,6 +105,10 @@ std::string plugin_removal(const scenarios::GpuSoftware& there) {
   if (there.plugin_daemon_sets.empty()) return {};
   return filled(script_files::remove_plugins_sh(),
                 {{"daemons", fmt::format("{}", fmt::join(there.plugin_daemon_sets, " "))}});
+}
+
+std::string plugin_removal_end(const scenarios::GpuSoftware& there) {
+  return there.plugin_daemon_sets.empty() ? std::string() : "trap - ERR\n";
 }
 
 std::string plugin_return(const scenarios::GpuSoftware& there) {
@@ -135,14 +162,16 @@ Installer installer_of(const scenarios::Scenario& scenario, const models::Catalo
   const auto plan = plan_plugin(scenario, catalogue, options.chart_version);
   if (!plan) return {};
   const Release release = plugin_release(*plan, options);
-  return {"nvdp-values.yaml",
-          "nvdp",
-          "https://nvidia.github.io/k8s-device-plugin",
-          "nvidia-device-plugin",
-          release.chart_version,
-          release.name,
-          release.namespace_name,
-          plugin_daemonset(release)};
+  Installer plugin = {"nvdp-values.yaml",
+                      "nvdp",
+                      "https://nvidia.github.io/k8s-device-plugin",
+                      "nvidia-device-plugin",
+                      release.chart_version,
+                      release.name,
+                      release.namespace_name,
+                      plugin_daemonset(release)};
+  plugin.keeps_values = release.is_there;
+  return plugin;
 }
 
 }  // namespace slicewise::reports

@@ -19,6 +19,7 @@ struct Installer {
   std::string daemonset;        // to wait for, "" for the operator's, which makes its own later
   bool is_there = false;        // an operator that somebody else has installed, and keeps in place
   std::string config_map = {};  // of its plugin, with its namespace, where no release is changed
+  bool keeps_values = false;    // of a release of the plugin's chart that somebody has installed
 };
 
 // Whether some pool is cut. MIG layouts need mig-manager, which comes with the GPU Operator and its
@@ -40,20 +41,26 @@ bool keeps_release(const Installer& plugin);
 
 // Lines of apply.sh and rollback.sh where the operator is changed or a new one installed: what is
 // found before anything is done, the release, and how to take it back. Most of its values are for
-// all nodes, also for the `other_nodes` (of a label selector) of other pools. Of other charts: what
-// is remembered of their release before it is changed, and whether there is anything to take back.
+// all nodes, also for the `other_nodes` (of a label selector) of other pools. Of all charts: that
+// they can be had, before anything is changed. Of others: whether a release has values to keep,
+// what is remembered of it before it is changed, and whether there is anything to take back.
 std::string changed_operator_check(std::string_view other_nodes, bool cuts);
 std::string new_operator_check(std::string_view help);
+std::string operator_fetch();
 std::string operator_release();
+std::string chart_fetch(const Installer& plugin);
+std::string release_check(const Installer& plugin);
 std::string chart_memory(std::string_view release, std::string_view name_space);
 std::string chart_rollback(std::string_view release, std::string_view name_space);
 // ... where its plugin reads a ConfigMap that somebody keeps: `configs` are keys of it.
 std::string config_map_check(const Installer& plugin);
 std::string config_map_patch(const std::string& config_map, std::string_view file);
 std::string config_map_rollback(const Installer& plugin, std::string_view configs);
-// Device plugins that are there: what stops apply.sh, what goes and comes back.
+// Device plugins that are there: what stops apply.sh, what goes (and comes back at once where a
+// line fails until the end of the removal) and what rollback.sh brings back.
 std::string plugin_check(const Installer& plugin, const scenarios::GpuSoftware& there);
 std::string plugin_removal(const scenarios::GpuSoftware& there);
+std::string plugin_removal_end(const scenarios::GpuSoftware& there);
 std::string plugin_return(const scenarios::GpuSoftware& there);
 std::string_view operator_rollback_check();
 std::string_view applied_check();

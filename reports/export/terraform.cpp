@@ -244,7 +244,12 @@ std::string release(const Installer& plugin) {
   arguments.add("version", hcl_string(plugin.version));
   arguments.add("namespace", hcl_string(plugin.namespace_name));
   arguments.add("create_namespace", "true");
-  arguments.add("values", fmt::format("[file(\"${{path.module}}/{}\")]", plugin.values));
+  std::string values = fmt::format("file(\"${{path.module}}/{}\")", plugin.values);
+  if (plugin.keeps_values) {
+    values += ", yamlencode({ config = { name = \"\" } })";
+    arguments.add("reuse_values", "true");
+  }
+  arguments.add("values", fmt::format("[{}]", values));
   return "\nresource \"helm_release\" \"device_plugin\" {\n" + arguments.text(2) + "}\n";
 }
 
@@ -280,6 +285,15 @@ std::string head(const scenarios::Scenario& scenario, const ExportOptions& optio
   if (plugin.is_there) {
     out += comment(fmt::format(
         "The GPU Operator is there: merge {} into the values of its release.", plugin.values));
+  }
+  if (plugin.keeps_values) {
+    out += comment(
+        "Helm has the release of the device plugin already. It keeps its values; first, and before "
+        "terraform destroy:");
+    out +=
+        commented(fmt::format("  terraform import helm_release.device_plugin {}/{}\n"
+                              "  terraform state rm helm_release.device_plugin\n",
+                              plugin.namespace_name, plugin.release));
   }
   out += comment("Roll back: terraform destroy, which takes these nodes away.");
   out += "terraform {\n  required_version = \">= 1.5\"\n\n  required_providers {";

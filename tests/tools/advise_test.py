@@ -77,6 +77,7 @@ def cluster(*software, labels=None, image="Amazon Linux 2023"):
 APPLIED = {"kubectl": """#!/bin/bash
 case "$*" in
 "get daemonsets --all-namespaces "*) echo "$DAEMONS" ;;
+*" delete daemonset "*) echo kubectl "$@" >>"$CALLS"; echo deleted ;;
 *"get daemonset nvidia-device-plugin-daemonset "*yaml) printf 'kind: DaemonSet\\nmetadata:\\n  uid: 1\\n' ;;
 *devicePlugin.config.name}) echo -n plugin-config ;;
 *instance-type*|*notin*) ;;
@@ -87,8 +88,10 @@ case "$*" in
 esac
 """, "helm": """#!/bin/bash
 case "$*" in
-list*) echo '[{"name":"nvidia-device-plugin","revision":"3"}]' ;;
-*) echo helm "$@" >>"$CALLS" ;;
+list*"^nvidia-device-plugin"*) echo '[{"name":"nvidia-device-plugin","revision":"3"}]' ;;
+list*) echo '[]' ;;
+"upgrade --help") echo "$HELM_HAS" ;;
+*) echo helm "$@" >>"$CALLS"; [[ $1 != "$FAILS" ]] ;;
 esac
 """}
 
@@ -232,8 +235,8 @@ class Advise(unittest.TestCase):
                     "--set", "workloads.b.slo.latencyP99=200ms", instances=("--instances", "g5.xlarge,g4dn.xlarge"))
         return (self.out / "README.md").read_text()
 
-    def script(self, name, daemons="", code=0):
-        """What it did to the cluster, and what it said."""
+    def script(self, name, daemons="", code=0, fails="", helm_has="--reset-then-reuse-values"):
+        """What it did to the cluster, and what it said; `fails`: a command of helm's."""
         tools = self.folder / "applied"
         tools.mkdir(exist_ok=True)
         for tool, text in APPLIED.items():
@@ -242,7 +245,8 @@ class Advise(unittest.TestCase):
         calls = self.folder / "calls"
         calls.write_text("")
         done = subprocess.run(["bash", self.out / "apply" / name], capture_output=True, text=True, check=False, timeout=TIMEOUT_S,
-                              env=environment(PATH=f"{tools}:{os.environ['PATH']}", CALLS=calls, DAEMONS=daemons))
+                              env=environment(PATH=f"{tools}:{os.environ['PATH']}", CALLS=calls, DAEMONS=daemons, FAILS=fails,
+                                              HELM_HAS=helm_has))
         self.assertEqual(done.returncode, code, done.stderr)
         return calls.read_text(), done.stderr
 
@@ -256,7 +260,14 @@ class Advise(unittest.TestCase):
         readme = self.advise_on(STATIC)
         self.assertIn("DaemonSet kube-system/nvidia-device-plugin-daemonset runs the device plugin", readme)
         daemon = "kube-system nvidia-device-plugin-daemonset nvcr.io/nvidia/k8s-device-plugin:v0.17.1\n"
+        # Without the internet, or where its values are refused, no node is left without one.
+        for command in ("repo", "show"):
+            self.assertNotIn("kubectl", self.script("apply.sh", daemon, code=1, fails=command)[0])
+        calls, said = self.script("apply.sh", daemon, code=1, fails="upgrade")
+        self.assertTrue(calls.endswith("kubectl apply -f plugins-before.yaml\n"), calls)
+        self.assertIn("what ran the device plugin comes back", said)
         calls, _ = self.script("apply.sh", daemon)
+        self.assertNotIn("kubectl apply -f plugins-before.yaml", calls)
         away = "kubectl -n kube-system delete daemonset nvidia-device-plugin-daemonset --ignore-not-found\n"
         self.assertLess(calls.index(away), calls.index("helm upgrade -i nvdp "))
         self.assertIn("kubectl apply -f plugins-before.yaml\n", self.script("rollback.sh")[0])
@@ -269,12 +280,24 @@ class Advise(unittest.TestCase):
     def test_a_release_of_another_name_is_upgraded_in_its_version(self):
         """A second release was installed beside it, and check let it pass."""
         self.advise_on(RELEASE)
-        calls, _ = self.script("apply.sh", "kube-system nvidia-device-plugin nvcr.io/nvidia/k8s-device-plugin:v0.17.1\n")
+        daemon = "kube-system nvidia-device-plugin nvcr.io/nvidia/k8s-device-plugin:v0.17.1\n"
+        calls, said = self.script("apply.sh", daemon, code=1, helm_has="--reuse-values")
+        self.assertEqual(calls, "")
+        self.assertIn("helm 3.14 or newer is needed", said)
+        calls, _ = self.script("apply.sh", daemon)
         self.assertIn("helm upgrade -i nvidia-device-plugin nvdp/nvidia-device-plugin --version 0.17.1 -n kube-system ", calls)
+        # Its runtimeClassName and tolerations were thrown away.
+        self.assertIn(" -f nvdp-values.yaml --reset-then-reuse-values --set config.name=\n", calls)
+        by_terraform = self.run_in(self.out, "export", "-f", "plan.json#1", "--to", "terraform", "--out", self.folder / "tf")
+        self.assertEqual(by_terraform.returncode, 0, by_terraform.stderr)
+        text = (self.folder / "tf/gpu_nodes.tf").read_text()
+        self.assertIn("terraform import helm_release.device_plugin kube-system/nvidia-device-plugin\n", text)
+        self.assertRegex(text, r"reuse_values +=.true\n")
         self.assertIn("kubectl -n kube-system rollout status daemonset/nvidia-device-plugin ", calls)
         self.assertIn("helm rollback nvidia-device-plugin 3 -n kube-system\n", self.script("rollback.sh")[0])
         self.check_with_cluster()
         values = self.out / "apply/nvdp-values.yaml"
+        self.assertIn("#     --reset-then-reuse-values --set config.name= -f nvdp-values.yaml\n", values.read_text())
         values.write_text(values.read_text().replace("-i nvidia-device-plugin", "-i nvdp"), encoding="utf-8")
         found = self.run_in(self.folder, "check", "cluster.json", values)
         self.assertIn("TWO_DEVICE_PLUGINS", found.stdout + found.stderr)

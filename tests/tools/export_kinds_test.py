@@ -282,7 +282,7 @@ esac
     def setUp(self):
         super().setUp()
         self.assertEqual(export(ROOT / EXAMPLE, "after", "bundle", self.folder / "bundle").returncode, 0)
-        for name, text in (("kubectl", self.KUBECTL), ("helm", "#!/bin/sh\necho '{\"revision\": 1}'\n")):
+        for name, text in (("kubectl", self.KUBECTL), ("helm", "#!/bin/sh\necho '{\"revision\": 1} --reset-then-reuse-values'\n")):
             (self.folder / name).write_text(text, encoding="utf-8")
             (self.folder / name).chmod(0o755)
 
@@ -305,7 +305,11 @@ esac
         shutil.rmtree(self.folder / "bundle")
         self.assertEqual(export(ROOT / SHARED, "shared", "bundle", self.folder / "bundle").returncode, 0)
         helm = """#!/bin/bash
-if [[ $1 == list ]]; then echo "$LISTED"; else echo helm "$@" >>"$CALLS"; fi
+case "$*" in
+list*) echo "$LISTED" ;;
+"upgrade --help") echo --reset-then-reuse-values ;;
+*) echo helm "$@" >>"$CALLS" ;;
+esac
 """
         (self.folder / "helm").write_text(helm, encoding="utf-8")
         (self.folder / "kubectl").write_text("""#!/bin/bash
