@@ -262,7 +262,7 @@ class Advise(unittest.TestCase):
         daemon = "kube-system nvidia-device-plugin-daemonset nvcr.io/nvidia/k8s-device-plugin:v0.17.1\n"
         # Without the internet, or where its values are refused, no node is left without one.
         for command in ("repo", "show"):
-            self.assertNotIn("kubectl", self.script("apply.sh", daemon, code=1, fails=command)[0])
+            self.assertNotIn("delete daemonset", self.script("apply.sh", daemon, code=1, fails=command)[0])
         calls, said = self.script("apply.sh", daemon, code=1, fails="upgrade")
         self.assertTrue(calls.endswith("kubectl apply -f plugins-before.yaml\n"), calls)
         self.assertIn("what ran the device plugin comes back", said)
@@ -381,7 +381,7 @@ class Advise(unittest.TestCase):
         self.assertTrue(all(line.startswith("#") for line in tuning.splitlines()))
         self.assertNotIn("finetune", (self.out / "apply/pods/kustomization.yaml").read_text())
         script = (self.out / "apply/apply.sh").read_text()
-        self.assertLess(script.index("\npatch_objects server"), script.index("helm upgrade"))
+        self.assertLess(script.index("\npatch_objects server"), script.index("helm upgrade -i"))
         checked = self.run_in(self.folder, "check", self.out / "apply")
         self.assertNotIn("NODES_NEVER_LAUNCHED", checked.stdout + checked.stderr)
         self.assertEqual(checked.returncode, 0, checked.stdout)
