@@ -47,13 +47,16 @@ int in_common(const PoolChoice& a, const PoolChoice& b) {
       a.workloads, [&](const auto& name) { return place_in(b, name).has_value(); }));
 }
 
-std::vector<std::optional<std::size_t>> pools_before(const std::vector<PoolChoice>& from,
+std::vector<std::optional<std::size_t>> pools_before(const scenarios::Scenario& base,
+                                                     const std::vector<PoolChoice>& from,
                                                      const std::vector<PoolChoice>& to) {
-  return successors(from.size(), to.size(),
-                    [&](std::size_t f, std::size_t t) -> std::optional<Likeness> {
-                      if (!nodes_may_stay(from[f], to[t])) return std::nullopt;
-                      return Likeness{same_sharing(from[f], to[t]), in_common(from[f], to[t])};
-                    });
+  const auto likeness = [&](std::size_t f, std::size_t t) -> std::optional<Likeness> {
+    const bool alike = same_sharing(from[f], to[t]);
+    if (!nodes_may_stay(from[f], to[t])) return std::nullopt;
+    if (!alike && !may_be_shared_anew(base)) return std::nullopt;
+    return Likeness{alike, in_common(from[f], to[t])};
+  };
+  return successors(from.size(), to.size(), likeness);
 }
 
 }  // namespace
@@ -95,7 +98,7 @@ int pods_restarted(const scenarios::Scenario& base, const std::vector<PoolChoice
     }
     return std::nullopt;
   };
-  const auto of = pools_before(from, to)[static_cast<std::size_t>(pool - to.begin())];
+  const auto of = pools_before(base, from, to)[static_cast<std::size_t>(pool - to.begin())];
   const bool stays = of && &from[*of] == &*home && same_sharing(*home, *pool) &&
                      apart_class(*home) == apart_class(*pool) &&
                      serving(*home, before) == serving(*pool, after) &&
@@ -111,7 +114,7 @@ PathStep step_between(const scenarios::Scenario& base, std::vector<PoolChoice> f
                       std::vector<PoolChoice> to) {
   PathStep step;
   step.changes = static_cast<int>(std::max(from.size(), to.size()));
-  const auto of = pools_before(from, to);
+  const auto of = pools_before(base, from, to);
   for (const PoolChoice& pool : from) step.nodes_removed += all_nodes(pool);
   for (std::size_t t = 0; t < to.size(); ++t) {
     const PoolChoice& pool = to[t];

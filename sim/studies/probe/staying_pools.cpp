@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -10,6 +12,7 @@
 #include "slicewise/lookup.hpp"
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/node_requirements.hpp"
 #include "slicewise/sim/mig_cut.hpp"
 
 #include "../../world/admission.hpp"
@@ -113,6 +116,7 @@ std::optional<Likeness> likeness_of(const Scenario& base, const NodePool& own, c
     return std::nullopt;
   }
   Likeness likeness{share_alike(own, pool, choice, catalogue)};
+  if (!likeness.shares_alike && !may_be_shared_anew(base)) return std::nullopt;
   for (const std::string& name : choice.workloads) {
     const Workload* const workload = base.find_workload(name);
     if (workload == nullptr) continue;
@@ -122,7 +126,17 @@ std::optional<Likeness> likeness_of(const Scenario& base, const NodePool& own, c
   return likeness;
 }
 
+// A NodePool of several types is several pools here; what is written of it, by its name, has one.
+std::string name_of_group(const NodePool& own) {
+  const auto node_pool = own.labels.find(std::string(scenarios::kNodePoolLabel));
+  return node_pool == own.labels.end() ? own.name.value : node_pool->second;
+}
+
 }  // namespace
+
+bool may_be_shared_anew(const Scenario& base) {
+  return base.gpu_software.image != scenarios::NodeImage::Bottlerocket;
+}
 
 std::vector<std::optional<std::size_t>> successors(
     std::size_t from, std::size_t to,
@@ -159,9 +173,11 @@ std::vector<StayingPool> staying_pools(const Scenario& base, std::span<const Poo
   };
   const auto of = successors(base.node_pools.size(), pools.size(), likeness);
   std::vector<StayingPool> staying(pools.size());
+  std::set<std::string> groups;
   for (std::size_t p = 0; p < pools.size(); ++p) {
     if (!of[p]) continue;
     const NodePool& own = base.node_pools[*of[p]];
+    if (!groups.insert(name_of_group(own)).second) continue;
     staying[p] = {&own, share_alike(own, pools[p], choices[p], catalogue)};
   }
   return staying;
@@ -174,7 +190,7 @@ void stay_as(const Scenario& base, const StayingPool& staying, NodePool& pool) {
       return workload.pod.node_selector.contains(key);
     });
   };
-  pool.name.value = own.name.value;
+  pool.name.value = name_of_group(own);
   std::map<std::string, std::string> labels = own.labels;
   const std::map<std::string, std::string> given = std::move(pool.labels);
   for (const auto& [key, value] : given) {

@@ -22,6 +22,10 @@ struct Likeness {
   int workloads = 0;          // that both have
 };
 
+// Whether nodes that are there can be told to share their GPUs otherwise: those of Bottlerocket are
+// told by their user data, when they start.
+bool may_be_shared_anew(const scenarios::Scenario& base);
+
 // By new pool, the old one whose nodes it takes over: first those that share alike, then those with
 // most in common.
 // `likeness` of an old and a new one; nullopt: its nodes cannot stay.
@@ -34,14 +38,15 @@ struct StayingPool {
   bool shares_alike = false;
 };
 
-// By choice. `pools`: made of the choices, in their order.
+// By choice. `pools`: made of the choices, in their order. Of those of one NodePool the first
+// stays.
 std::vector<StayingPool> staying_pools(const scenarios::Scenario& base,
                                        std::span<const PoolChoice> choices,
                                        std::span<const scenarios::NodePool> pools,
                                        const models::Catalogue& catalogue);
 
-// The pool goes on under its name, with its labels, those that its pods select besides, and its
-// taints; shared alike, under the names by which its GPUs are offered.
+// The pool goes on under its name, or its NodePool's, with its labels, those that its pods select
+// besides, and its taints; shared alike, under the names by which its GPUs are offered.
 void stay_as(const scenarios::Scenario& base, const StayingPool& staying,
              scenarios::NodePool& pool);
 

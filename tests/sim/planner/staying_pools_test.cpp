@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/node_requirements.hpp"
 #include "slicewise/sim/plan.hpp"
 #include "slicewise/sim/pool_choice.hpp"
 
@@ -130,6 +131,45 @@ TEST(StayingPools, MayBeSharedAnew) {
   EXPECT_EQ(planned.node_pools[1].name.value, "g4dn-xlarge-exclusive");
   EXPECT_EQ(planned.node_pools[2].name.value, "shared");
   EXPECT_EQ(planned.workloads[2].pod.extended.front().name.value, "nvidia.com/gpu.shared");
+}
+
+// A group of its settings' own: nothing but user data of new nodes tells Bottlerocket how to share.
+TEST(StayingPools, OfBottlerocketAreNotSharedAnew) {
+  Scenario today = cluster();
+  today.gpu_software.image = scenarios::NodeImage::Bottlerocket;
+  std::vector<PoolChoice> pools = chosen_pools();
+  const std::vector<PoolChoice> before{pools[2]};
+  pools[2].replicas = 8;
+  const Scenario planned = planned_scenario(today, pools, demo::catalogue());
+  EXPECT_EQ(planned.node_pools[0].name.value, "whole");
+  const NodePool& shared = planned.node_pools[2];
+  EXPECT_EQ(shared.name.value, "g4dn-xlarge-timeslicing");
+  EXPECT_EQ(shared.labels.at(std::string(scenarios::kManagedGroupLabel)), shared.name.value);
+  EXPECT_EQ(planned.workloads[2].pod.node_selector.at(scenarios::kPoolLabel), shared.name.value);
+  const PathStep step = step_between(today, before, {pools[2]});
+  EXPECT_EQ(step.nodes_launched, 1);
+  EXPECT_EQ(step.nodes_removed, 1);
+  const PathStep kept = step_between(today, before, before);
+  EXPECT_EQ(kept.nodes_launched, 0);
+}
+
+// A NodePool of several types is several pools of an import: one goes on as the NodePool.
+TEST(StayingPools, OfOneNodePoolAreOneOfItsName) {
+  const std::string label(scenarios::kNodePoolLabel);
+  Scenario today = cluster();
+  today.node_pools[0].name.value = "llm-2";
+  today.node_pools[1].name.value = "llm";
+  for (const std::size_t p : {0U, 1U}) today.node_pools[p].labels = {{label, "llm"}};
+  for (Workload& workload : today.workloads) workload.pod.node_selector.clear();
+  const std::vector<PoolChoice> pools = chosen_pools();
+  const Scenario planned = planned_scenario(today, pools, demo::catalogue());
+  EXPECT_EQ(planned.node_pools[0].name.value, "llm");
+  EXPECT_EQ(planned.node_pools[0].labels.at(label), "llm");
+  const NodePool& second = planned.node_pools[2];
+  EXPECT_EQ(second.name.value, "g4dn-xlarge-timeslicing");
+  EXPECT_EQ(second.labels.at(label), second.name.value);
+  EXPECT_EQ(planned.workloads[2].pod.node_selector.at(scenarios::kPoolLabel), second.name.value);
+  EXPECT_EQ(planned.node_pools[3].name.value, "cut");
 }
 
 // Pods of autoscalers that run restart, not the fewest that these keep.
