@@ -118,9 +118,9 @@ class PodLife {
   ContainerWork& work_;
   Autoscalers& scalers_;
   Terminations endings_;
-  std::vector<Restarts> restarts_;  // by pod
+  std::vector<Restarts> restarts_;      // by pod
   std::vector<std::uint32_t> victims_;  // of a fault, while they are ended
-  std::int64_t running_ = 0;        // containers
+  std::int64_t running_ = 0;            // containers
 };
 
 }  // namespace slicewise::sim
