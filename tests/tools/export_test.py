@@ -215,7 +215,7 @@ class Labels(unittest.TestCase):
         tools, bundle = pathlib.Path(folder.name), pathlib.Path(folder.name, "bundle")
         self.assertEqual(run("export", *AFTER, "--to", "bundle", "--out", str(bundle)).returncode, 0)
         (tools / "kubectl").write_text(KUBECTL, encoding="utf-8")
-        (tools / "helm").write_text("#!/bin/sh\necho '{\"revision\": 1}'\n", encoding="utf-8")
+        (tools / "helm").write_text("#!/bin/sh\necho '{\"revision\": 1} --reset-then-reuse-values'\n", encoding="utf-8")
         for tool in ("kubectl", "helm"):
             (tools / tool).chmod(0o755)
 
