@@ -266,6 +266,7 @@ class Advise(unittest.TestCase):
         calls, said = self.script("apply.sh", daemon, code=1, fails="upgrade")
         self.assertTrue(calls.endswith("kubectl apply -f plugins-before.yaml\n"), calls)
         self.assertIn("what ran the device plugin comes back", said)
+        self.assertNotIn("helm uninstall", self.script("rollback.sh")[0])  # of a release that there is not
         calls, _ = self.script("apply.sh", daemon)
         self.assertNotIn("kubectl apply -f plugins-before.yaml", calls)
         away = "kubectl -n kube-system delete daemonset nvidia-device-plugin-daemonset --ignore-not-found\n"

@@ -4,7 +4,9 @@ else
   if [[ $(<release-before.txt) =~ \"revision\":\"?([0-9]+) ]]; then
     helm rollback @name@ "${BASH_REMATCH[1]}" -n @namespace@
   else
-    helm uninstall @name@ -n @namespace@
+    # None where apply.sh failed at it.
+    listed=$(helm list -n @namespace@ --filter '^@name@$' -o json)
+    [[ $listed != *'"revision"'* ]] || helm uninstall @name@ -n @namespace@
   fi
   rm release-before.txt
 fi
