@@ -227,12 +227,12 @@ class Advise(unittest.TestCase):
         for part in ("nvdp-values.yaml", "helm upgrade -i nvdp"):
             self.assertNotIn(part, page)
 
-    def advise_on(self, *software, strategies="timeSlicing", **nodes):
+    def advise_on(self, *software, strategies="timeSlicing", instances="g5.xlarge,g4dn.xlarge", **nodes):
         file = self.folder / "cluster.json"
         file.write_text(cluster(*software, **nodes), encoding="utf-8")
         self.advise("-f", file, "-q", *(("--strategies", strategies) if strategies else ()),
                     "--set", "duration=2m", "--set", "workloads.a.slo.latencyP99=200ms",
-                    "--set", "workloads.b.slo.latencyP99=200ms", instances=("--instances", "g5.xlarge,g4dn.xlarge"))
+                    "--set", "workloads.b.slo.latencyP99=200ms", instances=("--instances", instances))
         return (self.out / "README.md").read_text()
 
     def script(self, name, daemons="", code=0, fails="", helm_has="--reset-then-reuse-values"):
@@ -333,10 +333,13 @@ class Advise(unittest.TestCase):
 
     def test_nodes_of_bottlerocket_stay_such(self):
         """A chart was installed beside the plugin of their image."""
-        self.advise_on(image="Bottlerocket OS 1.54.0 (aws-k8s-1.33-nvidia)")
+        readme = self.advise_on(image="Bottlerocket OS 1.54.0 (aws-k8s-1.33-nvidia)", instances="g5.xlarge")
         self.assertFalse((self.out / "apply/nvdp-values.yaml").exists())
         self.assertIn("amiFamily: Bottlerocket", (self.out / "apply/eksctl.yaml").read_text())
         self.assertNotIn("helm", (self.out / "apply/apply.sh").read_text())
+        # User data is of new nodes: those that stayed offered whole GPUs, and all pods were Pending.
+        self.assertIn("--include 'g5-xlarge-timeslicing' ", readme)
+        self.assertRegex(readme, r"node group `ml`, \d nodes?, away: ")
 
     def test_the_directory_has_the_advice_and_what_it_takes_to_follow_it(self):
         self.advise("-f", self.known)
