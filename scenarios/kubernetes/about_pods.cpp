@@ -69,7 +69,9 @@ bool is_served(const Context& context, const PodFile& pod) {
 // Where some of the kind are here: of a file with the autoscaler alone nobody knows.
 void tell_of_target(Context& context, const std::tuple<std::string, std::string, std::string>& of,
                     const ScalingFile& scaling) {
-  const auto& [space, kind, name] = of;
+  const std::string& space = std::get<0>(of);
+  const std::string& kind = std::get<1>(of);
+  const std::string& name = std::get<2>(of);
   std::vector<std::string> names;
   for (const PodFile& pod : context.files.pods) {
     if (pod.kind == kind && namespace_of(pod.space) == space) names.push_back(pod.object);
