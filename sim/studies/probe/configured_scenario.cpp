@@ -401,6 +401,7 @@ Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chos
   scenario.node_pools.clear();
   scenario.provisioner.limits.clear();
   std::vector<NodePool> made;
+  made.reserve(pools.size());
   for (const PoolChoice& choice : pools) {
     made.push_back(pool_of(scenario, base, choice, catalogue, force));
   }
