@@ -392,20 +392,9 @@ void scale_by(const PodScaling& by_load, Workload& workload) {
   scaling.where = workload.where;
 }
 
-}  // namespace
-
-Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chosen,
-                          const models::Catalogue& catalogue, bool force) {
-  const std::vector<PoolChoice> pools = with_unshared(base, chosen);
-  Scenario scenario = base;
-  scenario.node_pools.clear();
-  scenario.provisioner.limits.clear();
-  std::vector<NodePool> made;
-  made.reserve(pools.size());
-  for (const PoolChoice& choice : pools) {
-    made.push_back(pool_of(scenario, base, choice, catalogue, force));
-  }
-  const std::vector<StayingPool> staying = staying_pools(base, pools, made, catalogue);
+// Pools that go on keep what nodes and pods know them by; others get names of their own.
+void name_pools(const Scenario& base, std::span<const PoolChoice> pools,
+                std::span<const StayingPool> staying, std::span<NodePool> made) {
   std::set<std::string> taken;
   for (const NodePool& own : base.node_pools) taken.insert(own.name.value);
   for (std::size_t p = 0; p < pools.size(); ++p) {
@@ -420,6 +409,23 @@ Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chos
       made[p].labels[std::string(scenarios::kNodePoolLabel)] = made[p].name.value;
     }
   }
+}
+
+}  // namespace
+
+Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chosen,
+                          const models::Catalogue& catalogue, bool force) {
+  const std::vector<PoolChoice> pools = with_unshared(base, chosen);
+  Scenario scenario = base;
+  scenario.node_pools.clear();
+  scenario.provisioner.limits.clear();
+  std::vector<NodePool> made;
+  made.reserve(pools.size());
+  for (const PoolChoice& choice : pools) {
+    made.push_back(pool_of(scenario, base, choice, catalogue, force));
+  }
+  const std::vector<StayingPool> staying = staying_pools(base, pools, made, catalogue);
+  name_pools(base, pools, staying, made);
   std::erase_if(scenario.workloads, [&](const Workload& workload) {
     return workload.count == 0 || std::ranges::none_of(pools, [&](const PoolChoice& choice) {
              return contains(choice.workloads, workload.name.value);
