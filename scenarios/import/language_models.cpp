@@ -1,10 +1,13 @@
 #include <algorithm>
+#include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 
+#include "../text/scalars.hpp"
 #include "import_report.hpp"
 #include "node_pool_choice.hpp"
 #include "scenario_draft.hpp"
