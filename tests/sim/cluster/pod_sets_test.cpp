@@ -167,14 +167,20 @@ TEST(StartOrder, AnObjectIsAdmittedBeforeItsFirstStep) {
   EXPECT_EQ(quota_wait(r, 1), Duration{});
 }
 
-// The driver never has its memory: after one try it has failed, and with it the worker that waits
-// for it and the one that runs beside it, at 20 s. What they held another has from then on.
-TEST(JobSets, FailAsAWholeAndGiveTheirQuotaBack) {
+// Has never its memory: it has failed after one try, at 20 s.
+Workload failing_driver() {
   Workload driver = part("driver", "x", 1);
   driver.startup.image_pull = seconds(20);
   driver.gpu_memory.resident = gibibytes(60);
   driver.backoff_limit = 0;
   driver.restart_policy = scenarios::RestartPolicy::Never;
+  return driver;
+}
+
+// The driver never has its memory: after one try it has failed, and with it the worker that waits
+// for it and the one that runs beside it, at 20 s. What they held another has from then on.
+TEST(JobSets, FailAsAWholeAndGiveTheirQuotaBack) {
+  Workload driver = failing_driver();
   Workload worker = part("worker", "x", 2);
   worker.depends_on = {{{"driver", {}}, StartDependency::Status::Complete, {}}};
   const Workload beside = part("beside", "x", 1);
@@ -194,11 +200,7 @@ TEST(JobSets, FailAsAWholeAndGiveTheirQuotaBack) {
 // Nobody of the worker is made, so nobody of it is left over who could keep the run going: it went
 // on for a year.
 TEST(JobSets, FailWithPartsThatWaitAndFitNowhere) {
-  Workload driver = part("driver", "x", 1);
-  driver.startup.image_pull = seconds(20);
-  driver.gpu_memory.resident = gibibytes(60);
-  driver.backoff_limit = 0;
-  driver.restart_policy = scenarios::RestartPolicy::Never;
+  Workload driver = failing_driver();
   Workload worker = part("worker", "x", 3);
   worker.parallelism = 1;
   worker.pod.extended.front().count = 64;

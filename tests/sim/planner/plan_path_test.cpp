@@ -17,6 +17,7 @@ namespace {
 using scenarios::Scenario;
 using scenarios::Workload;
 using small_plans::limit;
+using small_plans::pool;
 using small_plans::set_with;
 using small_plans::small_space;
 
@@ -39,17 +40,6 @@ Scenario four_services(double rate = 2) {
   scenario.warmup = seconds(20);
   scenario.replications = 3;
   return scenario;
-}
-
-PoolChoice pool(const std::string& type, Strategy strategy, int replicas, int nodes,
-                std::vector<std::string> workloads) {
-  PoolChoice choice;
-  choice.instance_type = type;
-  choice.strategy = strategy;
-  choice.replicas = replicas;
-  choice.nodes = nodes;
-  choice.workloads = std::move(workloads);
-  return choice;
 }
 
 PlanOptions from(std::vector<PoolChoice> pools) {

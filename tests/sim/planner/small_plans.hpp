@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "slicewise/sim/plan.hpp"
 
@@ -27,6 +28,17 @@ inline scenarios::ScenarioSet set_with(scenarios::Scenario scenario) {
   set.name = "random";
   set.variants.push_back(std::move(scenario));
   return set;
+}
+
+inline PoolChoice pool(const std::string& type, Strategy strategy, int replicas, int nodes,
+                       std::vector<std::string> workloads) {
+  PoolChoice choice;
+  choice.instance_type = type;
+  choice.strategy = strategy;
+  choice.replicas = replicas;
+  choice.nodes = nodes;
+  choice.workloads = std::move(workloads);
+  return choice;
 }
 
 inline PlanOptions small_space() {

@@ -58,24 +58,13 @@ Scenario cluster() {
   return scenario;
 }
 
-PoolChoice choice(const std::string& type, Strategy strategy, int replicas, int nodes,
-                  std::vector<std::string> workloads) {
-  PoolChoice chosen;
-  chosen.instance_type = type;
-  chosen.strategy = strategy;
-  chosen.replicas = replicas;
-  chosen.nodes = nodes;
-  chosen.workloads = std::move(workloads);
-  return chosen;
-}
-
 // "draw" moves to new nodes; the other pools have other numbers of nodes at most.
 std::vector<PoolChoice> chosen_pools() {
-  PoolChoice cut = choice("p4d.24xlarge", Strategy::Mig, 1, 1, {"tune"});
+  PoolChoice cut = small_plans::pool("p4d.24xlarge", Strategy::Mig, 1, 1, {"tune"});
   cut.mig = {{"3g.20gb", 2}};
-  return {choice("g5.xlarge", Strategy::Exclusive, 1, 2, {"chat"}),
-          choice("g4dn.xlarge", Strategy::Exclusive, 1, 2, {"draw"}),
-          choice("g4dn.xlarge", Strategy::TimeSlicing, 4, 1, {"embed"}), cut};
+  return {small_plans::pool("g5.xlarge", Strategy::Exclusive, 1, 2, {"chat"}),
+          small_plans::pool("g4dn.xlarge", Strategy::Exclusive, 1, 2, {"draw"}),
+          small_plans::pool("g4dn.xlarge", Strategy::TimeSlicing, 4, 1, {"embed"}), cut};
 }
 
 TEST(StayingPools, KeepTheirNamesAndWhatPodsAskFor) {
@@ -104,7 +93,7 @@ TEST(StayingPools, AreNoHomeOfPodsThatSelectAnotherType) {
   today.workloads[1].pod.node_selector = {{"node.kubernetes.io/instance-type", "g5.xlarge"}};
   std::vector<PoolChoice> pools = chosen_pools();
   pools[0].workloads = {"chat"};
-  pools[1] = choice("g4dn.xlarge", Strategy::TimeSlicing, 4, 2, {"draw", "embed"});
+  pools[1] = small_plans::pool("g4dn.xlarge", Strategy::TimeSlicing, 4, 2, {"draw", "embed"});
   pools.erase(pools.begin() + 2);
   const Scenario planned = planned_scenario(today, pools, demo::catalogue());
   EXPECT_EQ(planned.node_pools[1].name.value, "shared");
@@ -181,9 +170,9 @@ TEST(StayingPools, RestartAsManyPodsAsRun) {
   scaling.start_replicas = 3;
   scenario.workloads[2].autoscaling = scaling;
   scenario.workloads[2].count = 6;
-  const PathStep step =
-      step_between(scenario, {choice("g4dn.xlarge", Strategy::TimeSlicing, 4, 2, {"embed"})},
-                   {choice("g4dn.xlarge", Strategy::Mps, 4, 2, {"embed"})});
+  const PathStep step = step_between(
+      scenario, {small_plans::pool("g4dn.xlarge", Strategy::TimeSlicing, 4, 2, {"embed"})},
+      {small_plans::pool("g4dn.xlarge", Strategy::Mps, 4, 2, {"embed"})});
   EXPECT_EQ(step.pods_restarted, 3);
 }
 

@@ -25,6 +25,12 @@ from package import SHARED, slicewise
 from program import TIMEOUT_S, main, run
 
 
+def alone(script):
+    """A process group of its own, whose Ctrl-C is nobody else's."""
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False,
+                          start_new_session=True, timeout=TIMEOUT_S)
+
+
 class Mistakes(unittest.TestCase):
     def test_a_mistake_has_code_place_and_suggestion(self):
         text = "apiVersion: slicewise.dev/v1alpha1\nkind: Scenarios\nmetadata: {name: x}\n"
@@ -324,8 +330,7 @@ class Sweeps(unittest.TestCase):
                   "if __name__ == '__main__':\n"
                   "    try: slicewise.sweep(s, {'seed': range(40)}, seeds=50, progress=stop)\n"
                   "    except slicewise.Interrupted as stopped: print(stopped)\n" % SHARED)
-        ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False,
-                               start_new_session=True, timeout=TIMEOUT_S)
+        ended = alone(script)
         self.assertRegex(ended.stdout, r"^interrupted: \d+ of 40 points\n$")
         self.assertEqual((ended.stderr, ended.returncode), ("", 0))
 
@@ -336,8 +341,7 @@ class Sweeps(unittest.TestCase):
                   "def stop(*_): os.killpg(0, signal.SIGINT)\n"
                   "try: slicewise.sweep(slicewise.load('%s'), {'seed': range(40)}, progress=stop)\n"
                   "except slicewise.Interrupted as stopped: print(stopped)\n" % SHARED)
-        ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False,
-                               start_new_session=True, timeout=TIMEOUT_S)
+        ended = alone(script)
         self.assertEqual((ended.stdout, ended.stderr, ended.returncode), ("interrupted: 0 of 40 points\n", "", 0))
 
     def test_what_is_no_list_of_values_is_refused(self):
