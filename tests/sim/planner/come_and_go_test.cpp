@@ -190,7 +190,7 @@ Plan hinted_plan(const scenarios::ScenarioSet& set) {
   return plan;
 }
 
-TEST(Plan, SaysWhatAScheduleSaves) {
+TEST(ThoroughPlan, SaysWhatAScheduleSaves) {
   const scenarios::ScenarioSet set = with_a_day(kBusyAfternoon);
   const Plan plan = hinted_plan(set);
   ASSERT_FALSE(plan.options.empty());
@@ -238,7 +238,7 @@ TEST(Plan, SaysWhatAnAutoscalerSaves) {
 
 // Pods that an autoscaler asks for come five hours later: what that misses costs something all the
 // same.
-TEST(Plan, PricesAnAutoscalerThatIsTooLate) {
+TEST(ThoroughPlan, PricesAnAutoscalerThatIsTooLate) {
   scenarios::ScenarioSet set = with_a_day(kBusyAfternoon);
   set.variants.front().warmup = hours(5) + minutes(10);
   Workload& api = set.variants.front().workloads.front();
@@ -262,7 +262,7 @@ TEST(Plan, SaysWhatTheNightSavesOfAShortRun) {
             0.75 * to_dollars(plan.options.front().figures.monthly));
 }
 
-TEST(Plan, NoScheduleWithoutANight) {
+TEST(ThoroughPlan, NoScheduleWithoutANight) {
   const Plan plan = hinted_plan(with_a_day("{mean: 80/m}"));
   EXPECT_FALSE(plan.scheduled || plan.by_load || plan.over_days) << "at one rate";
   scenarios::ScenarioSet half =

@@ -83,7 +83,7 @@ TEST(InterruptedFleet, KeepsTheBestThatItToldOf) {
 }
 
 // To ask whether all stand together would take longer than to find the next.
-TEST(InterruptedFleet, IsToldUnconfirmedWhereItIsLarge) {
+TEST(ThoroughInterruptedFleet, IsToldUnconfirmedWhereItIsLarge) {
   for (const int count : {128, 129}) {
     PlanOptions options = shared_or_not();
     std::atomic<bool> interrupted = false;

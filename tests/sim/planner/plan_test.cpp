@@ -144,7 +144,7 @@ std::uint32_t solved_by_one_a10g() {
   return 100;
 }
 
-TEST(Plan, SaysWhatIsNearestWhereNothingStands) {
+TEST(ThoroughPlan, SaysWhatIsNearestWhereNothingStands) {
   const std::uint32_t instance = solved_by_one_a10g();
   ASSERT_LT(instance, 100U);
   ScenarioSet set = random_set(instance);

@@ -83,7 +83,7 @@ double share_above(const Replication& record, Duration limit) {
 
 // Loads from hardly any to twice what the pod can do, in all ways that requests come: whoever is
 // given up misses twice the limit when nobody gives up, and of those that come to so many most are.
-TEST(SureMisses, WhatIsGivenUpWouldHaveMissedByFar) {
+TEST(ThoroughSureMisses, WhatIsGivenUpWouldHaveMissedByFar) {
   scenarios::Diurnal day;
   day.peak_at = minutes(30);
   const std::vector<scenarios::RateStep> steps{
