@@ -316,7 +316,7 @@ class TraceExpansion {
       jobs.push_back({trace_.arrival[row] - first_ - source_.from, trace_.run[row],
                       trace_.deadline.empty() ? kUnknownDuration : trace_.deadline[row],
                       trace_.time_limit.empty() ? kUnknownDuration : trace_.time_limit[row],
-                      judged_with(row)});
+                      static_cast<std::uint32_t>(row + 1), judged_with(row)});
       run_s += to_seconds(trace_.run[row]);
     }
     workload.work = Work{};

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <set>
 #include <string>
@@ -222,13 +223,15 @@ class SacctReader {
     if (id.find('.') != std::string_view::npos) {
       report_.skipped("rows of steps (.batch, .extern, .0): parts of the job above them",
                       [this] { return table_.place(); });
-      read_usage(waiting_);
+      read_usage(waiting_, elapsed());
       return;
     }
     flush();
     JobRow row;
     if (!read_resources(row) || !read_times(row)) return;
-    read_usage(row);
+    elapsed_ = elapsed();
+    read_usage(row, elapsed_);
+    use_ns_ = 0;  // of the steps that follow
     row.id = id;
     const std::size_t plus = id.find('+');
     if (plus != std::string_view::npos) row.gang = id.substr(0, plus);  // heterogeneous job
@@ -245,8 +248,8 @@ class SacctReader {
     place_ = table_.place();
   }
 
-  // What the tasks of a job or of a step used of their GPUs.
-  void read_usage(JobRow& row) {
+  // What the tasks of a job or of a step used of their GPUs, over the time that it took.
+  void read_usage(JobRow& row, std::optional<Duration> took) {
     const auto average = usage_of(columns_.usage);
     const auto most = usage_of(columns_.peak);
     const std::int64_t tasks = tasks_of(row, average ? average->gpu_percent : std::nullopt);
@@ -261,7 +264,7 @@ class SacctReader {
         report_.guessed("GPU use above 100 % of each GPU: taken as 100 %",
                         [&] { return table_.place(*columns_.usage); });
       }
-      row.gpu_permille = std::max(row.gpu_permille, static_cast<std::int32_t>(permille));
+      row.gpu_permille = std::max(row.gpu_permille, over_the_job(permille, took));
     }
     const auto memory = most && most->gpu_memory ? most->gpu_memory
                         : average                ? average->gpu_memory
@@ -269,6 +272,14 @@ class SacctReader {
     if (memory) {
       row.gpu_memory.count = std::max(row.gpu_memory.count, of_each_gpu(memory->count, INT64_MAX));
     }
+  }
+
+  // Steps one after the other make a mean, steps at once a sum. Where nobody says how long they
+  // took, each is as long as the job.
+  std::int32_t over_the_job(std::int64_t permille, std::optional<Duration> took) {
+    if (!took || !elapsed_ || elapsed_->ns <= 0) return static_cast<std::int32_t>(permille);
+    use_ns_ += Int128{permille} * took->ns;
+    return static_cast<std::int32_t>(std::min<Int128>(use_ns_ / elapsed_->ns, 1'000));
   }
 
   // How many tasks there were, each with what is said of one. Where nobody says it, a task that
@@ -365,6 +376,14 @@ class SacctReader {
                     [this] { return table_.place(); });
       return true;
     }
+    constexpr std::int64_t kHour = 3'600'000'000'000;
+    if (*start < row.at_ns && *start >= row.at_ns - kHour) {
+      report_.guessed(
+          "jobs that started up to an hour before they were submitted, as clocks that were "
+          "put back say it: they started at once (SLURM_TIME_FORMAT=%s writes Unix seconds)",
+          [this] { return table_.place(*columns_.start); });
+      row.at_ns = *start;
+    }
     if (*start < row.at_ns) return table_.bad(columns_.start, "is before its Submit");
     row.observed_wait = Duration{*start - row.at_ns};
     if (row.state == JobState::Running || !end) {
@@ -375,18 +394,30 @@ class SacctReader {
     if (*end < *start) return table_.bad(columns_.end, "is before its Start");
     row.run = Duration{*end - *start};
     if (!columns_.elapsed) return true;
-    const auto elapsed = span_of(table_.value(*columns_.elapsed), TimeUnit::Auto);
-    if (!elapsed) return table_.bad(columns_.elapsed, "is no number of seconds");
+    const auto took = elapsed();
+    if (!took) return table_.bad(columns_.elapsed, "is no number of seconds");
     // Slurm prints whole seconds of either, rounded.
     constexpr std::int64_t kRounding = 1'000'000'000;
-    if (elapsed->ns < row.run.ns - kRounding) {
+    if (std::abs(took->ns - row.run.ns - kHour) <= kRounding) {
+      report_.noted(
+          "jobs that ran an hour longer than from Start to End (clocks that were put back): "
+          "they run for Elapsed",
+          [this] { return table_.place(*columns_.elapsed); });
+      row.run = *took;
+    }
+    if (took->ns < row.run.ns - kRounding) {
       report_.noted(
           "jobs that were suspended in between (Elapsed below End - Start): they run "
           "for Elapsed",
           [this] { return table_.place(*columns_.elapsed); });
-      row.run = *elapsed;
+      row.run = *took;
     }
     return true;
+  }
+
+  std::optional<Duration> elapsed() {
+    return columns_.elapsed ? span_of(table_.value(*columns_.elapsed), TimeUnit::Auto)
+                            : std::nullopt;
   }
 
   bool read_time(std::optional<std::size_t> column, std::optional<std::int64_t>& time) {
@@ -437,6 +468,8 @@ class SacctReader {
   JobRows& rows_;
   TableRows table_;
   JobRow waiting_;
+  std::optional<Duration> elapsed_;  // of the job that waits
+  Int128 use_ns_ = 0;                // thousandths of its GPUs, times the time that a step took
   bool share_gpus_ = false;
   std::optional<SourceLocation> place_;  // of the job that waits for its steps
   std::set<std::string> texts_;

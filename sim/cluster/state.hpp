@@ -284,6 +284,12 @@ void for_each_of_job(const ClusterState& cluster, std::uint32_t pod, Use&& use) 
   for (std::uint32_t p = first; p < first + pods; ++p) use(p);
 }
 
+// The job's row in the trace that it was recorded in; 0: in none.
+inline std::uint32_t row_of(const ClusterState& cluster, std::uint32_t pod) {
+  const auto& trace = cluster.model(cluster.pods[pod]).spec.trace;
+  return trace ? (*trace->jobs)[cluster.job(cluster.pods[pod])].row : 0;
+}
+
 // When the pods of the nth job of a workload are created first.
 inline TimePoint first_submission(const scenarios::Workload& workload, std::size_t nth) {
   if (workload.trace) {

@@ -8,8 +8,10 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 #include "slicewise/sim/figure_text.hpp"
+#include "slicewise/sim/result_record.hpp"
 #include "slicewise/sim/serving/arrivals.hpp"
 
 #include "parts.hpp"
@@ -120,6 +122,32 @@ std::string seen_and_missed(const Scenario& scenario, const MissedPeak& missed) 
                      short_text(missed.peak.per_second));
 }
 
+TimePoint middle_of(const Piece& piece) {
+  return piece.from + Duration{(piece.until - piece.from).ns / 2};
+}
+
+// Of the traffic by day whose peak the run misses, one start for all that it serves.
+std::vector<scenarios::OtherPeak> other_peaks(const Scenario& scenario) {
+  std::vector<MissedPeak> open = missed_peaks(scenario);
+  std::erase_if(open, [](const MissedPeak& missed) { return !missed.by_day; });
+  std::vector<scenarios::OtherPeak> others;
+  while (!open.empty()) {
+    Scenario there = scenario;
+    there.starts_at = start_around(scenario, middle_of(open.front().peak));
+    const std::vector<MissedPeak> still = missed_peaks(there);
+    others.push_back({*there.starts_at, {}});
+    std::vector<std::string>& whose = others.back().whose;
+    const std::string first = open.front().name;
+    std::erase_if(open, [&](const MissedPeak& missed) {
+      const bool is_in_run =
+          missed.name == first || !contains(still, missed.name, &MissedPeak::name);
+      if (is_in_run) whose.push_back(missed.name);
+      return is_in_run;
+    });
+  }
+  return others;
+}
+
 }  // namespace
 
 Diagnostics peaks_not_in_run(const Scenario& scenario) {
@@ -128,8 +156,7 @@ Diagnostics peaks_not_in_run(const Scenario& scenario) {
     const Piece& peak = missed.peak;
     const Duration whole_hour{((peak.from - TimePoint{}).ns / hours(1).ns + 1) * hours(1).ns};
     const std::string longer = fmt::format("duration: {}", as_written(whole_hour));
-    const Duration start =
-        start_around(scenario, peak.from + Duration{(peak.until - peak.from).ns / 2});
+    const Duration start = start_around(scenario, middle_of(peak));
     found.push_back(make_diagnostic(
         Code::PeakNotInRun, missed.traffic->where,
         fmt::format("\"{}\" gets {} {}: the run says nothing of its peak ({})", missed.name,
@@ -153,6 +180,7 @@ Scenario at_its_peak(Scenario scenario) {
   }
   scenario.starts_at = start_around(
       scenario, busiest_time(traffic_by_day(scenario), scenario.start(), TimePoint{} + kWeek));
+  scenario.other_peaks = other_peaks(scenario);
   return scenario;
 }
 
@@ -160,15 +188,25 @@ void tell_of_peak(const Scenario& written, const Scenario& judged, Diagnostics& 
   const std::vector<MissedPeak> missed = missed_peaks(written);
   const auto by_day = std::ranges::find_if(missed, &MissedPeak::by_day);
   if (judged.starts_at != written.starts_at && by_day != missed.end()) {
+    std::string others;
+    for (const scenarios::OtherPeak& other : judged.other_peaks) {
+      others += fmt::format(", and from {} on, at that of {}",
+                            scenarios::week_time_text(other.starts_at), few_names(other.whose));
+    }
     found.push_back(make_diagnostic(
         Code::StartsAtPeak, by_day->traffic->where,
         fmt::format("the scenario names no startsAt: judged from {} on, at the peak of its traffic "
-                    "(\"{}\" gets {} at its busiest)",
+                    "(\"{}\" gets {} at its busiest){}",
                     scenarios::week_time_text(judged.start()), by_day->name,
-                    seen_and_missed(written, *by_day))));
+                    seen_and_missed(written, *by_day), others)));
     found.back().workloads.push_back(by_day->name);
   }
-  std::ranges::move(peaks_not_in_run(judged), std::back_inserter(found));
+  std::ranges::copy_if(peaks_not_in_run(judged), std::back_inserter(found),
+                       [&](const Diagnostic& peak) {
+                         return std::ranges::none_of(judged.other_peaks, [&](const auto& other) {
+                           return contains(other.whose, peak.workloads.front());
+                         });
+                       });
 }
 
 }  // namespace slicewise::sim

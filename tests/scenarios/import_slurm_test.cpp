@@ -166,5 +166,33 @@ TEST(Sacct, WithoutNTasksItIsSaidWhoseTheUseIs) {
               HasSubstr("1 GPU use and memory of jobs of several GPUs without NTasks"));
 }
 
+// Ten minutes at 96 % and ten hours at 10 % are 11.4 %; steps at once add up.
+TEST(Sacct, StepsCountByTheTimeThatTheyTook) {
+  const std::string times = "|2024-06-10T06:00:00|2024-06-10T06:00:00|2024-06-10T16:00:00|";
+  ImportOptions options;
+  options.columns = "JobID,Submit,Start,End,ElapsedRaw,AllocTRES,NTasks,TRESUsageInAve";
+  const ImportedCsv got = imported_csv(
+      ImportKind::Sacct,
+      {"1" + times + "36000|gres/gpu=1||\n1.0" + times + "600||1|gres/gpuutil=96\n1.1" + times +
+       "35400||1|gres/gpuutil=10\n2" + times + "36000|gres/gpu=1||\n2.0" + times +
+       "36000||1|gres/gpuutil=30\n2.1" + times + "36000||1|gres/gpuutil=25\n"},
+      options);
+  EXPECT_THAT(got.csv, HasSubstr("0,36000,1,0,114,1\n0,36000,1,0,550,2\n"));
+}
+
+// Berlin, 27 October 2024: 2:10 came twice.
+TEST(Sacct, ClocksThatWerePutBackLoseNoHour) {
+  ImportOptions options;
+  options.columns = "JobID,Submit,Start,End,ElapsedRaw,AllocTRES";
+  const ImportedCsv got = imported_csv(
+      ImportKind::Sacct,
+      {"2|2024-10-27T02:50:00|2024-10-27T02:10:00|2024-10-27T04:10:00|7200|gres/gpu=1\n"
+       "3|2024-10-27T02:10:00|2024-10-27T02:10:00|2024-10-27T04:10:00|10800|gres/gpu=1\n"},
+      options);
+  EXPECT_THAT(got.csv, HasSubstr("0,7200,1,0,2\n0,10800,1,0,3\n"));
+  EXPECT_THAT(got.remarks, HasSubstr("1 jobs that started up to an hour before"));
+  EXPECT_THAT(got.remarks, HasSubstr("1 jobs that ran an hour longer"));
+}
+
 }  // namespace
 }  // namespace slicewise::scenarios

@@ -310,17 +310,24 @@ class TraceJobs(unittest.TestCase):
                                    of_replay["waitSeconds"]["mean"], delta=delta)
         return completion
 
-    def jobs(self, count, horizon, gpus, columns="", of_job=lambda _run_s, _chance: ""):
+    def jobs(self, count, horizon, gpus, columns="", of_job=lambda _run_s, _chance: "", every=1):
+        """`every`: seconds between the instants at which jobs come, of one instant in no order of size."""
         chance = random.Random(5)
         arrivals = sorted(chance.sample(range(horizon), count))
         rows = [(at, chance.randrange(60, 6_000), chance.choice(gpus)) for at in arrivals]
         (self.folder / "t.csv").write_text(f"arrival_s,run_s,gpus{columns}\n" + "".join(
-            f"{at},{length},{wanted}{of_job(length, chance)}\n" for at, length, wanted in rows))
+            f"{at - at % every},{length},{wanted}{of_job(length, chance)}\n"
+            for at, length, wanted in rows))
 
     def test_jobs_wait_with_easy_as_in_a_replay(self):
         self.jobs(150, 40_000, (1, 1, 1, 2, 4, 8), ",time_limit_s",
                   lambda run_s, chance: f",{run_s * chance.randrange(1, 4)}")
         self.assertGreater(abs(self.completion("easy", 1) - self.completion("backfill", 1)), 100)
+
+    def test_jobs_of_one_second_wait_in_the_order_of_their_rows(self):
+        self.jobs(150, 40_000, (8, 1, 2, 4, 1), every=900)
+        times = [self.completion(queue, 1) for queue in ("fifo", "easy", "backfill")]
+        self.assertEqual(len(set(times)), 3)
 
     def test_gangs_over_several_nodes_are_placed_as_in_a_replay(self):
         self.jobs(80, 60_000, (8, 8, 16, 24))

@@ -155,10 +155,12 @@ struct Measured {
 // each class of jobs that are alike.
 struct RecordedJobs {
   struct Job {
-    Duration submitted;        // since the start of the window, in the trace's own time
-    Duration run;              // alone on the GPUs that it was recorded on
-    Duration deadline{-1};     // from submission until it should have ended; -1: none
-    Duration time_limit{-1};   // of its run, as its user asked for; -1: none
+    Duration submitted;       // since the start of the window, in the trace's own time
+    Duration run;             // alone on the GPUs that it was recorded on
+    Duration deadline{-1};    // from submission until it should have ended; -1: none
+    Duration time_limit{-1};  // of its run, as its user asked for; -1: none
+    std::uint32_t row =
+        0;  // of the trace, from 1: who was submitted at one instant waits in this order
     std::uint32_t judged = 0;  // with whom its objectives are judged, into `judged_groups`
   };
   // By what else than their needs the workloads are told apart; their namespaces have its names.
@@ -346,6 +348,12 @@ constexpr NodeMaker maker_of(Provisioner::Kind kind) {
   return kind == Provisioner::Kind::Karpenter ? NodeMaker::Karpenter : NodeMaker::ManagedGroup;
 }
 
+// A start of the run by which traffic is at its peak that is not when the traffic of all is.
+struct OtherPeak {
+  Duration starts_at;              // since Monday 00:00 UTC
+  std::vector<std::string> whose;  // Services and pipelines
+};
+
 // One configuration to simulate: the base of the file, a variant of it, or a point of a sweep.
 struct Scenario {
   std::string name;  // variant name, "base" for a file without variants
@@ -373,7 +381,8 @@ struct Scenario {
   std::vector<ClusterQueue> cluster_queues;
   std::vector<Workload> workloads;
   std::vector<Pipeline> pipelines;
-  std::optional<Duration> starts_at;  // of the run, since Monday 00:00 UTC
+  std::optional<Duration> starts_at;   // of the run, since Monday 00:00 UTC
+  std::vector<OtherPeak> other_peaks;  // of a study, which judges at these starts, too
   Planning planning;
   PlanGoal goal = PlanGoal::MonthlyCost;
   SourceLocation goal_where;

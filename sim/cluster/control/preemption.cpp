@@ -1,6 +1,7 @@
 #include "preemption.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include "container_work.hpp"
 #include "pod_life.hpp"
@@ -160,18 +161,19 @@ void Preemption::stop_those_with_more_left() {
     double left = 0;  // of the part of the job that has most to do
     for_each_of_job(cluster, p,
                     [&](std::uint32_t of_job) { left = std::max(left, work_.units_left(of_job)); });
-    const RankedPods::Rank rank{work_left(cluster, p, left), cluster.pods[p].submitted, p};
+    const RankedPods::Rank rank{work_left(cluster, p, left), cluster.pods[p].submitted,
+                                row_of(cluster, p), p};
     if (least < rank) order_.push_back(rank);  // the others stay where they are
   });
   if (order_.empty()) return;
   open_rooms();
-  for (const auto& [left, submitted, p] : order_) give(p);
+  for (const RankedPods::Rank& rank : order_) give(rank.pod);
   if (!any_would_fit()) return;
   std::ranges::sort(order_);
   victims_.clear();
   for (const RankedPods::Rank& rank : order_) {
     make_room_in_thought(rank);
-    if (const std::uint32_t p = std::get<std::uint32_t>(rank); !take_again(p)) {
+    if (const std::uint32_t p = rank.pod; !take_again(p)) {
       victims_.push_back(p);
     }
   }

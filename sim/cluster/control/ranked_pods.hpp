@@ -1,8 +1,8 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <span>
-#include <tuple>
 #include <vector>
 
 #include "../state.hpp"
@@ -19,7 +19,14 @@ Int128 work_left(const ClusterState& cluster, std::uint32_t pod, double units);
 // Allocates once.
 class RankedPods {
  public:
-  using Rank = std::tuple<Int128, TimePoint, std::uint32_t>;  // left, submitted, which
+  struct Rank {
+    Int128 left = 0;
+    TimePoint submitted;
+    std::uint32_t row = 0;  // of the trace
+    std::uint32_t pod = 0;
+
+    auto operator<=>(const Rank&) const = default;
+  };
 
   explicit RankedPods(const ClusterState& cluster);
 
@@ -27,7 +34,9 @@ class RankedPods {
   // REQUIRES: it was added.
   void remove(std::uint32_t pod);
   // Of a pod that was added: less goes before more.
-  Rank rank(std::uint32_t pod) const { return {left_[pod], cluster_.pods[pod].submitted, pod}; }
+  Rank rank(std::uint32_t pod) const {
+    return {left_[pod], cluster_.pods[pod].submitted, row_of(cluster_, pod), pod};
+  }
   // Who goes first is last.
   std::span<const std::uint32_t> of(std::size_t workload) const { return of_workload_[workload]; }
 

@@ -86,7 +86,7 @@ std::optional<std::pair<std::size_t, Turn>> PendingPods::next(TimePoint now) con
     const std::int64_t ends =
         whole_seconds(since + kBackoffs[static_cast<std::size_t>(in_vain - 1)]);
     const bool is_over = ends < whole_seconds(now);
-    const Turn turn{!is_over, is_over ? 0 : ends, 0, since, queued_[place]};
+    const Turn turn{!is_over, is_over ? 0 : ends, 0, since, queued_[place], 0};
     if (!first || turn < first->second) first = {place, turn};
     if (is_over) return first;
     const auto begin = tries_before_.begin();
@@ -96,7 +96,7 @@ std::optional<std::pair<std::size_t, Turn>> PendingPods::next(TimePoint now) con
     place = first_from(static_cast<std::size_t>(fewer - begin));
   }
   const std::size_t new_one = first_from(std::max(first_, tried_));
-  if (new_one < end_) first = {new_one, {false, 0, 0, queued_[new_one], queued_[new_one]}};
+  if (new_one < end_) first = {new_one, {false, 0, 0, queued_[new_one], queued_[new_one], 0}};
   return first;
 }
 
@@ -156,7 +156,10 @@ bool SchedulingQueue::goes_before(const Candidate& a, const Candidate& b) const 
   const bool by_work = cluster_.world->pod_queue > scenarios::PodQueue::Priority;
   if (!by_work && priority_a != priority_b) return priority_a > priority_b;
   if (ranked_) return ranked_->rank(pod(a)) < ranked_->rank(pod(b));
-  return cluster_.pods[pod(a)].queued < cluster_.pods[pod(b)].queued;
+  const auto came = [this](const Candidate& who) {
+    return std::pair(cluster_.pods[pod(who)].queued, row_of(cluster_, pod(who)));
+  };
+  return came(a) < came(b);
 }
 
 TimePoint SchedulingQueue::oldest_of(std::size_t workload) const {
@@ -187,6 +190,7 @@ void SchedulingQueue::find_head(std::size_t workload, TimePoint now) {
     if (!first) return;
     std::tie(head.who.place, head.turn) = *first;
   }
+  head.turn.row = row_of(cluster_, queue[head.who.place]);
   head.turn.minus_priority = -std::int64_t{cluster_.world->workloads[workload].spec.priority};
   heads_.push_back(head);
   std::ranges::push_heap(heads_, std::greater{});

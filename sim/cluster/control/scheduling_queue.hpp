@@ -22,7 +22,8 @@ struct Turn {
   std::int64_t ends_s = 0;  // of those that back off
   std::int64_t minus_priority = 0;
   TimePoint since;
-  TimePoint queued;  // where they were turned down at one instant
+  TimePoint queued;       // where they were turned down at one instant
+  std::uint32_t row = 0;  // of the trace, of those that came at one instant
 
   auto operator<=>(const Turn&) const = default;
 };

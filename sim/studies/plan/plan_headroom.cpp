@@ -64,6 +64,7 @@ Headroom headroom_of(const scenarios::ScenarioSet& set, const scenarios::Scenari
   scenarios::ScenarioSet one = set;
   one.variants = {planned_scenario(base, option.pools, catalogue)};
   one.variants.front().starts_at = base.start();  // the peak of less would be another
+  one.variants.front().other_peaks = base.other_peaks;
   MaxLoadOptions options;
   constexpr double kHeadroomPrecision = 0.05;
   options.precision = kHeadroomPrecision;

@@ -395,6 +395,29 @@ PlanAnswer answer(const scenarios::Scenario& base, const PlanProbe& probe,
   return found;
 }
 
+// At the peak of all of its traffic, and where it stands at that of each: a light Service's curve
+// may be the steeper one. Whoever fails at any has the figures of that time.
+PlanAnswer answer_at_peaks(const scenarios::Scenario& base, const PlanProbe& probe,
+                           const models::Catalogue& catalogue, const RunOptions& run,
+                           IslandRecords& known, std::vector<IslandRecords>& known_at) {
+  PlanAnswer found = answer(base, probe, catalogue, run, &known);
+  for (std::size_t n = 0; n < base.other_peaks.size(); ++n) {
+    if (!found.figures || found.partial || !found.figures->stands()) return found;
+    const scenarios::OtherPeak& other = base.other_peaks[n];
+    const bool is_here = std::ranges::any_of(other.whose, [&](const std::string& name) {
+      return base.find_workload(name) != nullptr ||
+             contains(base.pipelines, name,
+                      [](const scenarios::Pipeline& pipeline) { return pipeline.name.value; });
+    });
+    if (!is_here) continue;
+    scenarios::Scenario there = base;
+    there.starts_at = other.starts_at;
+    PlanAnswer then = answer(there, probe, catalogue, run, &known_at[n]);
+    if (!then.figures || then.partial || !then.figures->stands()) return then;
+  }
+  return found;
+}
+
 // A call while it counts as one of those that share threads.
 class Share {
  public:
@@ -412,10 +435,12 @@ class Share {
 ProbeAnswerer probe_answerer(const scenarios::Scenario& base, const models::Catalogue& catalogue,
                              const std::atomic<bool>* interrupted) {
   struct Shared {
-    explicit Shared(const scenarios::Scenario& all) : parts(all) {}
+    explicit Shared(const scenarios::Scenario& all)
+        : parts(all), known_at(all.other_peaks.size()) {}
 
     SomeWorkloads parts;
     IslandRecords known;
+    std::vector<IslandRecords> known_at;  // other peaks
     std::atomic<int> busy = 0;
   };
   return [&base, &catalogue, interrupted, shared = std::make_shared<Shared>(base)](
@@ -425,8 +450,10 @@ ProbeAnswerer probe_answerer(const scenarios::Scenario& base, const models::Cata
     run.threads = threads;
     run.interrupted = interrupted;
     run.busy = &shared->busy;
-    if (probe.pools.empty()) return answer(base, probe, catalogue, run, &shared->known);
-    return answer(shared->parts.with(homes_of(probe)), probe, catalogue, run, &shared->known);
+    const auto of = [&](const scenarios::Scenario& asked) {
+      return answer_at_peaks(asked, probe, catalogue, run, shared->known, shared->known_at);
+    };
+    return probe.pools.empty() ? of(base) : of(shared->parts.with(homes_of(probe)));
   };
 }
 

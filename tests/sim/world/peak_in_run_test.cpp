@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "slicewise/sim/plan.hpp"
 #include "slicewise/sim/run.hpp"
 #include "slicewise/sim/world.hpp"
 
@@ -113,6 +114,33 @@ TEST(AtItsPeak, OfSeveralSourcesItIsThatOfAllTogether) {
   const Diagnostics missed = peaks_not_in_run(judged);
   ASSERT_EQ(missed.size(), 1U);
   EXPECT_EQ(missed.front().workloads, std::vector<std::string>{"api"});
+  ASSERT_EQ(judged.other_peaks.size(), 1U);
+  EXPECT_EQ(judged.other_peaks[0].starts_at, hours(13) + minutes(45));
+  EXPECT_EQ(judged.other_peaks[0].whose, std::vector<std::string>{"api"});
+  Diagnostics told;
+  tell_of_peak(two, judged, told);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_THAT(told[0].message, HasSubstr("and from Mon 13:45 on, at that of \"api\""));
+}
+
+// The light one has the steeper curve; the heavy one is too much for its pods in the afternoon.
+TEST(AtItsPeak, EachServiceStandsAtItsOwn) {
+  Scenario two = by_day();
+  two.workloads[0].objectives = {{scenarios::Figure::LatencyP99, milliseconds(200), {}}};
+  std::get<scenarios::Diurnal>(two.workloads[0].traffic->shape).peak = {400};
+  two.workloads.push_back(two.workloads.front());
+  scenarios::Workload& light = two.workloads.back();
+  light.name.value = "light";
+  light.traffic->mean = {1};
+  std::get<scenarios::Diurnal>(light.traffic->shape) = {{4}, hours(2), {}, 1};
+  two.replications = 2;
+  const auto figures = [&](const Scenario& scenario) {
+    return *probe_answerer(scenario, demo::catalogue())({.replications = 2}, 1).figures;
+  };
+  Scenario night_only = at_its_peak(two);
+  night_only.other_peaks.clear();
+  EXPECT_TRUE(figures(night_only).stands());
+  EXPECT_FALSE(figures(at_its_peak(two)).stands()) << "400/s for two pods of 167/s";
 }
 
 // Saturdays are the busiest.
