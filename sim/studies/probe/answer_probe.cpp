@@ -395,6 +395,19 @@ PlanAnswer answer(const scenarios::Scenario& base, const PlanProbe& probe,
   return found;
 }
 
+// Each objective as near to its limit as at either time.
+void take_worse(const OptionFigures& then, OptionFigures& figures) {
+  for (PlannedObjective& objective : figures.objectives) {
+    for (const PlannedObjective& other : then.objectives) {
+      const bool is_same =
+          other.workload == objective.workload && other.result.name == objective.result.name;
+      if (is_same && other.result.ratio() > objective.result.ratio()) objective = other;
+    }
+  }
+  figures.worst_ratio = std::max(figures.worst_ratio, then.worst_ratio);
+  figures.latency_p99 = std::max(figures.latency_p99, then.latency_p99);
+}
+
 // At the peak of all of its traffic, and where it stands at that of each: a light Service's curve
 // may be the steeper one. Whoever fails at any has the figures of that time.
 PlanAnswer answer_at_peaks(const scenarios::Scenario& base, const PlanProbe& probe,
@@ -414,6 +427,7 @@ PlanAnswer answer_at_peaks(const scenarios::Scenario& base, const PlanProbe& pro
     there.starts_at = other.starts_at;
     PlanAnswer then = answer(there, probe, catalogue, run, &known_at[n]);
     if (!then.figures || then.partial || !then.figures->stands()) return then;
+    take_worse(*then.figures, *found.figures);
   }
   return found;
 }
