@@ -73,8 +73,8 @@ void tell_scalers_room(const World& world, std::size_t p, Plan& plan) {
     std::int64_t tickets = 0;
     for (const WorkloadModel& workload : world.workloads) {
       if (!workload.on_pool[p].schedulable || workload.on_pool[p].offer != offer) continue;
-      pods += workload.spec.count;
-      tickets += workload.spec.count * workload.tickets;
+      pods += workload.spec.pods_at_once();
+      tickets += workload.spec.pods_at_once() * workload.tickets;
       if (workload.spec.autoscaling) scaled.push_back(workload.name);
     }
     const std::int64_t nodes = pool.most_nodes.value_or(pool.nodes);

@@ -114,8 +114,9 @@ GpuMemoryNeeds gpu_memory_needs(
 // the replicas.
 int equal_shares(const PoolModel& pool, const GpuMemoryNeeds& needs);
 
-// As few nodes as hold all pods at once, spread as the scheduler spreads them; nullopt: more than
-// `most`. REQUIRES: one pool.
+// As few nodes as hold all pods at once, spread as the scheduler spreads them; of recorded jobs
+// those that would run at the busiest time, were none to wait. nullopt: more than `most`. REQUIRES:
+// one pool.
 std::optional<int> smallest_node_count(const World& world, int most);
 
 // Why not even an empty node holds a pod; nullopt when one does.

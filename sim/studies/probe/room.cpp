@@ -1,12 +1,16 @@
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "../../cluster/state.hpp"
 #include "../../world/anti_affinity.hpp"
 #include "probe.hpp"
 
@@ -44,6 +48,13 @@ bool holds(const FreeNode& node, const FreeNode& pod) {
          pod.pods <= node.pods && pod.cpu <= node.cpu && pod.memory <= node.memory;
 }
 
+void add(FreeNode& to, const FreeNode& pod, std::int64_t times) {
+  for (std::size_t o = 0; o < pod.tickets.size(); ++o) to.tickets[o] += times * pod.tickets[o];
+  to.pods += times * pod.pods;
+  to.cpu += times * pod.cpu;
+  to.memory += times * pod.memory;
+}
+
 // The share of a node that would stay free, as NodeResourcesFit scores it.
 double free_share(const FreeNode& node, const FreeNode& pod, const FreeNode& empty) {
   const auto share = [](std::int64_t left, std::int64_t all) {
@@ -66,22 +77,75 @@ std::optional<std::size_t> place(std::vector<FreeNode>& nodes, const FreeNode& p
     best = score;
   }
   if (!chosen) return std::nullopt;
-  FreeNode& node = nodes[*chosen];
-  for (std::size_t o = 0; o < pod.tickets.size(); ++o) node.tickets[o] -= pod.tickets[o];
-  node.pods -= pod.pods;
-  node.cpu -= pod.cpu;
-  node.memory -= pod.memory;
+  add(nodes[*chosen], pod, -1);
   return chosen;
 }
 
-bool all_fit(const World& world, int count, const FreeNode& empty) {
+// No fewer nodes can do: what is asked for together, resource by resource.
+double nodes_for(const FreeNode& asked, const FreeNode& empty) {
+  double least = 0;
+  const auto count = [&](std::int64_t all, std::int64_t one) {
+    if (all > 0) least = std::max(least, static_cast<double>(all) / static_cast<double>(one));
+  };
+  count(asked.pods, empty.pods);
+  count(asked.cpu, empty.cpu);
+  count(asked.memory, empty.memory);
+  for (std::size_t o = 0; o < asked.tickets.size(); ++o) count(asked.tickets[o], empty.tickets[o]);
+  return least;
+}
+
+struct PodsTogether {
+  std::vector<std::int64_t> of;  // each workload
+  double nodes = 0;              // no fewer hold them
+};
+
+// All that may run at a time, and of recorded jobs those that are there at the time that takes the
+// most nodes, were none to wait: one class of them has its busiest hour when others have none.
+PodsTogether pods_together(const World& world, const FreeNode& empty) {
+  PodsTogether most;
+  std::vector<FreeNode> needs;
+  std::vector<std::tuple<TimePoint, int, std::size_t>> changes;  // when, by how many pods
+  FreeNode asked;
+  asked.tickets.resize(empty.tickets.size());
+  for (std::size_t w = 0; w < world.workloads.size(); ++w) {
+    const WorkloadModel& workload = world.workloads[w];
+    const auto& trace = workload.spec.trace;
+    needs.push_back(need_of(world, workload));
+    most.of.push_back(trace ? 0 : workload.spec.pods_at_once());
+    add(asked, needs.back(), most.of.back());
+    if (!trace) continue;
+    for (std::size_t n = 0; n < trace->jobs->size(); ++n) {
+      const TimePoint at = first_submission(workload.spec, n);
+      changes.emplace_back(at, workload.pods_per_job, w);
+      changes.emplace_back(at + (*trace->jobs)[n].run, -workload.pods_per_job, w);
+    }
+  }
+  most.nodes = nodes_for(asked, empty);
+  std::ranges::sort(changes);  // who ends makes room for who comes
+  std::vector<std::int64_t> there = most.of;
+  for (const auto& [at, pods, w] : changes) {
+    there[w] += pods;
+    add(asked, needs[w], pods);
+    if (const double nodes = nodes_for(asked, empty); nodes > most.nodes) most = {there, nodes};
+  }
+  return most;
+}
+
+bool all_fit(const World& world, const PodsTogether& pods, int count, const FreeNode& empty) {
   std::vector<FreeNode> nodes(static_cast<std::size_t>(count), empty);
   AntiAffinity there(world, nodes.size());
   const bool spread = world.score_policy == scenarios::ScorePolicy::LeastAllocated;
-  for (const WorkloadModel& workload : world.workloads) {
-    const FreeNode pod = need_of(world, workload);
-    const auto w = static_cast<std::size_t>(&workload - world.workloads.data());
-    for (int n = 0; n < workload.spec.pods_at_once(); ++n) {
+  // Of recorded jobs the largest first: where small ones are spread before they come they have no
+  // node to themselves, and that is what the run looks at.
+  std::vector<std::size_t> order(world.workloads.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t w) {
+    const WorkloadModel& workload = world.workloads[w];
+    return workload.spec.trace ? workload.tickets : std::numeric_limits<std::int64_t>::max();
+  });
+  for (const std::size_t w : order) {
+    const FreeNode pod = need_of(world, world.workloads[w]);
+    for (std::int64_t n = 0; n < pods.of[w]; ++n) {
       const auto node =
           place(nodes, pod, empty, spread, [&](std::size_t at) { return there.admits(at, w); });
       if (!node) return false;
@@ -89,31 +153,6 @@ bool all_fit(const World& world, int count, const FreeNode& empty) {
     }
   }
   return true;
-}
-
-// No fewer nodes can do: what all pods ask for together, resource by resource.
-std::int64_t least_nodes(const World& world, const FreeNode& empty) {
-  FreeNode sum;
-  sum.tickets.resize(empty.tickets.size());
-  for (const WorkloadModel& workload : world.workloads) {
-    const FreeNode pod = need_of(world, workload);
-    for (std::size_t o = 0; o < pod.tickets.size(); ++o) {
-      sum.tickets[o] += pod.tickets[o] * workload.spec.pods_at_once();
-    }
-    sum.pods += pod.pods * workload.spec.pods_at_once();
-    sum.cpu += pod.cpu * workload.spec.pods_at_once();
-    sum.memory += pod.memory * workload.spec.pods_at_once();
-  }
-  const auto nodes_for = [](std::int64_t all, std::int64_t one) {
-    if (all == 0) return std::int64_t{1};
-    return one == 0 ? std::numeric_limits<std::int64_t>::max() : (all + one - 1) / one;
-  };
-  std::int64_t least = std::max({nodes_for(sum.pods, empty.pods), nodes_for(sum.cpu, empty.cpu),
-                                 nodes_for(sum.memory, empty.memory)});
-  for (std::size_t o = 0; o < sum.tickets.size(); ++o) {
-    least = std::max(least, nodes_for(sum.tickets[o], empty.tickets[o]));
-  }
-  return least;
 }
 
 }  // namespace
@@ -162,8 +201,10 @@ GpuMemoryNeeds gpu_memory_needs(const World& world,
 
 std::optional<int> smallest_node_count(const World& world, int most) {
   const FreeNode empty = empty_node(world);
-  for (std::int64_t count = least_nodes(world, empty); count <= most; ++count) {
-    if (all_fit(world, static_cast<int>(count), empty)) return static_cast<int>(count);
+  const PodsTogether pods = pods_together(world, empty);
+  if (pods.nodes > most) return std::nullopt;
+  for (int count = std::max(1, static_cast<int>(std::ceil(pods.nodes))); count <= most; ++count) {
+    if (all_fit(world, pods, count, empty)) return count;
   }
   return std::nullopt;
 }

@@ -1,3 +1,4 @@
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -205,6 +206,41 @@ TEST(ComparisonCandidates, WorkloadsWithoutPodsAndSelectorsOfOneNodeTypeAreLeftO
   EXPECT_EQ(option->result.pods.running_max, 2);
   ASSERT_EQ(comparison.notes.size(), 1U);
   EXPECT_THAT(comparison.notes.front().message, HasSubstr("instance-type=p3.8xlarge"));
+}
+
+// Jobs of a log: `first` and `second` come so long after each other.
+scenarios::ScenarioSet recorded(Duration between, int first, int second, int gpus_of_second) {
+  using Jobs = std::vector<scenarios::RecordedJobs::Job>;
+  const auto of = [](const char* name, int count, int gpus, Duration at) {
+    scenarios::Workload jobs = demo::training(count);
+    jobs.name.value = name;
+    jobs.pod.extended.front().count = gpus;
+    jobs.work->units = 600;
+    jobs.measured->unit_time = seconds(1);
+    jobs.trace.emplace().workload = name;
+    jobs.trace->at_once = count;
+    jobs.trace->jobs = std::make_shared<const Jobs>(static_cast<std::size_t>(count),
+                                                    scenarios::RecordedJobs::Job{at, minutes(10)});
+    return jobs;
+  };
+  return set_of(demo::scenario(demo::pool(0), {of("first", first, 1, hours(0)),
+                                               of("second", second, gpus_of_second, between)}));
+}
+
+int exclusive_nodes(const scenarios::ScenarioSet& set, const std::string& type) {
+  return find(compared(set, on({type})), type, Strategy::Exclusive)->configuration.nodes;
+}
+
+// Each kind had its own busiest hour: no more nodes than the busiest of them all.
+TEST(ComparisonCandidates, RecordedJobsGetNodesForTheirBusiestTimeTogether) {
+  EXPECT_EQ(exclusive_nodes(recorded(hours(1), 3, 4, 1), "g5.xlarge"), 4);
+  EXPECT_EQ(exclusive_nodes(recorded(minutes(10), 3, 4, 1), "g5.xlarge"), 4);  // as the first end
+  EXPECT_EQ(exclusive_nodes(recorded(minutes(9), 3, 4, 1), "g5.xlarge"), 7);
+}
+
+// Three small ones, spread over three nodes of four GPUs, would leave none for a large one.
+TEST(ComparisonCandidates, SmallRecordedJobsAreNoReasonForMoreNodes) {
+  EXPECT_EQ(exclusive_nodes(recorded(minutes(0), 3, 1, 4), "g5.12xlarge"), 2);
 }
 
 }  // namespace
