@@ -246,6 +246,38 @@ TEST(HostCpu, ACpuLimitHoldsThePodStepByStep) {
   }
 }
 
+// Whom his CPU limit holds leaves the GPU to his neighbours, and waits for them all the same. Of 18
+// s alone that one is on the GPU for 4.5 and may take 36 for, beside one that never rests: serial,
+// it has 31.5 s of host, 4.5 of kernels and waits for as long. Overlapped, it waits within the 36.
+TEST(HostCpu, ACpuLimitLeavesTheGpuToNeighbours) {
+  using Phase = scenarios::Work::HostPhase;
+  for (const Phase phase : {Phase::Serial, Phase::Overlapped}) {
+    scenarios::Workload limited = demo::training(1);
+    limited.work->units = 100;
+    limited.work->steps_per_unit = 50;
+    limited.work->host_phase = phase;
+    limited.measured->gpu_busy = 0.25;
+    limited.measured->cpu = Millicores{1000};
+    limited.pod.cpu_limit = Millicores{500};
+    scenarios::Workload busy = demo::training(1);
+    busy.name.value = "busy";
+    busy.measured->gpu_busy = 1.0;
+    for (scenarios::Workload* w : {&limited, &busy}) w->pod.cpu_request = {500};
+    scenarios::Scenario s = one_gpu_scenario({limited, busy}, 2);
+    s.node_pools[0].gpu.switch_cost = Duration{};
+    const double unit_s = phase == Phase::Serial ? 40.5 : 36;
+    for (const scenarios::Fidelity fidelity :
+         {scenarios::Fidelity::Auto, scenarios::Fidelity::Exact}) {
+      s.fidelity = fidelity;
+      const VariantResult r = demo::result(s);
+      EXPECT_NEAR(to_seconds(r.workloads[0].job_completion->mean) / (100 * unit_s), 1, 0.03);
+      EXPECT_NEAR(to_seconds(r.workloads[1].job_completion->mean) / 1'800, 1 / (1 - 4.5 / unit_s),
+                  0.03);
+      EXPECT_EQ(r.workloads[1].bound_by, "GPU");
+    }
+  }
+}
+
 // More pods on a GPU never finish sooner, and money is only ever lost to switching.
 TEST(BatchEngines, SharingIsMonotone) {
   Duration previous;
