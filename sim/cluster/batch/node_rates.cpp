@@ -269,6 +269,7 @@ void NodeRates::keep_in_step() {
 void NodeRates::Client::limit_cpu(Company company) {
   if (company == Company::Together) {
     least_s = limit_s;
+    if (limit_s > alone_s()) held = 1 - alone_s() / limit_s;
     return;
   }
   const double limited_s = limit_s - gpu_s;

@@ -278,6 +278,31 @@ TEST(HostCpu, ACpuLimitLeavesTheGpuToNeighbours) {
   }
 }
 
+// Side by side, too: who may work for a quarter of his time meets his neighbours for little more.
+TEST(HostCpu, UnderMpsWhomACpuLimitHoldsIsThereForAPartOfTheTime) {
+  scenarios::Workload limited = demo::training(1);
+  limited.work->units = 100;
+  limited.measured->gpu_busy = 1.0;
+  limited.measured->capacity_share = 0.7;
+  limited.measured->cpu = Millicores{2000};
+  scenarios::Workload other = limited;
+  other.name.value = "other";
+  limited.pod.cpu_limit = Millicores{500};
+  for (scenarios::Workload* w : {&limited, &other}) w->pod.cpu_request = {500};
+  scenarios::Scenario s = one_gpu_scenario({limited, other}, 2);
+  auto& plugin = *s.node_pools[0].device_plugin;
+  std::swap(plugin.mps, plugin.time_slicing);
+  s.node_pools[0].mps.emplace().uncapped = true;
+  const VariantResult steady = demo::result(s);
+  s.fidelity = scenarios::Fidelity::Exact;
+  const VariantResult exact = demo::result(s);
+  for (const std::size_t w : {0U, 1U}) {
+    EXPECT_NEAR(to_seconds(exact.workloads[w].job_completion->mean) /
+                    to_seconds(steady.workloads[w].job_completion->mean),
+                1, 0.03);
+  }
+}
+
 // More pods on a GPU never finish sooner, and money is only ever lost to switching.
 TEST(BatchEngines, SharingIsMonotone) {
   Duration previous;

@@ -153,24 +153,30 @@ class CompanyLaw {
       if (member.serial) left -= member.duty * (1 + overhead) / member.slowdown;
       if (!member.serial) waiting_.push_back(m);
     }
-    // Whom a limit keeps below an equal part of that has all that it may have.
+    // Whom his limit slows more than the others would without it has all that he may have.
+    double duties = 0;
+    for (const std::size_t m : waiting_) duties += free_duty(members[m]);
+    const auto slowdown_of = [&](std::size_t m) {
+      const double duty = free_duty(members[m]);
+      return (1 - members[m].held) * models::overlapped_slowdown(duty, duties / left, overhead);
+    };
     const auto is_content = [&](std::size_t m) {
-      const double wanted = members[m].duty * (1 + overhead);
-      return members[m].held > 0 && wanted * static_cast<double>(waiting_.size()) <= left;
+      return members[m].held > 0 && slowdown_of(m) <= 1;
     };
     auto next = std::ranges::find_if(waiting_, is_content);
     while (next != waiting_.end()) {
-      members[*next].slowdown = 1;
-      left -= members[*next].duty * (1 + overhead);
+      CompanyMember& member = members[*next];
+      member.slowdown = 1;
+      left -= member.duty * (1 + overhead);
+      duties -= free_duty(member);
       waiting_.erase(next);
       next = std::ranges::find_if(waiting_, is_content);
     }
-    double duties = 0;
-    for (const std::size_t m : waiting_) duties += members[m].duty;
-    for (const std::size_t m : waiting_) {
-      members[m].slowdown = slowdown_among(members[m], duties / left, overhead);
-    }
+    for (const std::size_t m : waiting_) members[m].slowdown = slowdown_of(m);
   }
+
+  // If no limit held it.
+  static double free_duty(const CompanyMember& member) { return member.duty / (1 - member.held); }
 
   template <class Member>
   void run_together(std::span<Member> members, CompanyState& state) {
@@ -180,6 +186,28 @@ class CompanyLaw {
     speeds_.resize(laws_.size());
     models::shared_speeds(laws_, speeds_);
     for (std::size_t m = 0; m < speeds_.size(); ++m) members[m].slowdown = 1 / speeds_[m];
+    const auto is_held = [](const CompanyMember& member) { return member.held > 0; };
+    if (std::ranges::any_of(members, is_held)) find_who_is_there(members);
+  }
+
+  // One that a limit holds is beside the others for a part of the time, the longer the slower.
+  template <class Member>
+  void find_who_is_there(std::span<Member> members) {
+    constexpr int kRounds = 4;
+    for (int round = 0; round < kRounds; ++round) {
+      for (std::size_t m = 0; m < members.size(); ++m) {
+        for (std::size_t other = 0; other < members.size(); ++other) {
+          const CompanyMember& member = members[other];
+          const double there = other == m ? 1 : std::min(1.0, (1 - member.held) * member.slowdown);
+          models::DomainClient& law = laws_[other];
+          law.compute = member.law.compute * there;
+          law.bandwidth = member.law.bandwidth * there;
+          if (law.pressure) law.pressure = *member.law.pressure * there;
+        }
+        models::shared_speeds(laws_, speeds_);
+        members[m].slowdown = 1 / speeds_[m];
+      }
+    }
   }
 
   std::vector<models::DomainClient> laws_;
