@@ -262,6 +262,7 @@ TEST(HostCpu, ACpuLimitLeavesTheGpuToNeighbours) {
     scenarios::Workload busy = demo::training(1);
     busy.name.value = "busy";
     busy.measured->gpu_busy = 1.0;
+    busy.work->units = 300;
     for (scenarios::Workload* w : {&limited, &busy}) w->pod.cpu_request = {500};
     scenarios::Scenario s = one_gpu_scenario({limited, busy}, 2);
     s.node_pools[0].gpu.switch_cost = Duration{};
@@ -271,9 +272,8 @@ TEST(HostCpu, ACpuLimitLeavesTheGpuToNeighbours) {
       s.fidelity = fidelity;
       const VariantResult r = demo::result(s);
       EXPECT_NEAR(to_seconds(r.workloads[0].job_completion->mean) / (100 * unit_s), 1, 0.03);
-      EXPECT_NEAR(to_seconds(r.workloads[1].job_completion->mean) / 1'800, 1 / (1 - 4.5 / unit_s),
-                  0.03);
-      EXPECT_EQ(r.workloads[1].bound_by, "GPU");
+      // Nobody stands still: it takes its own time and what the other one has of the GPU.
+      EXPECT_NEAR(to_seconds(r.workloads[1].job_completion->mean) / (5'400 + 450), 1, 0.01);
     }
   }
 }
