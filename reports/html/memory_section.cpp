@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/sim/gpu_room.hpp"
+
 #include "../charts/charts.hpp"
 #include "../screens/result_figures.hpp"
 #include "page_parts.hpp"
@@ -20,7 +22,7 @@ constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
 struct FullDevice {
   std::string name;
   Bytes driver;    // reserve of the driver; 0 where it is not known
-  Bytes contexts;  // CUDA contexts of all processes
+  Bytes contexts;  // CUDA contexts of all processes, and the MPS server
   std::map<std::string, Bytes> by_workload;
   std::map<std::string, int> pods;
   Bytes needed;  // contexts and workloads
@@ -76,6 +78,7 @@ std::optional<FullDevice> full_device(const sim::World& world, std::size_t pool,
   const sim::DomainKind& domain = model.kinds[kind];
   FullDevice device;
   device.usable = domain.memory;
+  device.contexts = domain.memory - sim::usable_by_processes(domain);
   device.name = fmt::format("{} {}", model.name,
                             domain.partition.empty() ? model.instance_type : domain.partition);
   if (domain.partition.empty() && domain.owned_time >= 1 && model.gpu != nullptr) {
@@ -275,8 +278,8 @@ Markup memory_section(const HtmlReport& report) {
                  figure(draw(memory_chart(devices, finding)), finding, {memory_table(devices)}) +
                      paragraph("Each device holds as many pods as the device plugin lets in, those "
                                "that need most first, each with its peak and a CUDA context per "
-                               "process. Seen is the most that the run "
-                               "itself saw."));
+                               "process; what an MPS server takes is counted with the contexts. "
+                               "Seen is the most that the run itself saw."));
 }
 
 }  // namespace slicewise::reports::html

@@ -33,8 +33,9 @@ std::uint32_t most_holders(const PoolModel& pool, std::size_t kind) {
 }
 
 MemoryLedger make_ledger(const PoolModel& pool, const DomainKind& kind, std::uint32_t contexts) {
-  return MemoryLedger(contexts, usable_by_processes(kind), pool.context_memory,
-                      models::greedy_reserve(*pool.gpu));
+  const Bytes usable = usable_by_processes(kind);
+  return MemoryLedger(contexts, usable, pool.context_memory, models::greedy_reserve(*pool.gpu),
+                      kind.memory - usable);
 }
 
 void make_engine(const PoolModel& pool, const DomainKind& kind, std::uint32_t contexts,

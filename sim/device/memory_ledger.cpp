@@ -13,10 +13,11 @@ constexpr Bytes kPlenty = gibibytes(2);
 }  // namespace
 
 MemoryLedger::MemoryLedger(std::uint32_t contexts, Bytes usable, Bytes context_memory,
-                           Bytes greedy_reserve)
+                           Bytes greedy_reserve, Bytes server)
     : usable_(usable),
       context_memory_(context_memory),
       greedy_reserve_(greedy_reserve),
+      server_(server),
       held_(contexts) {
   assert(usable.count >= 0 && context_memory.count >= 0 && greedy_reserve.count >= 0);
 }
@@ -42,7 +43,7 @@ std::optional<Bytes> MemoryLedger::open(std::uint32_t context, const Process& pr
   }
   held_[context] = held;
   used_ += held;
-  peak_ = std::max(peak_, used_);
+  peak_ = std::max(peak_, used());
   return held;
 }
 

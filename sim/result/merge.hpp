@@ -81,7 +81,7 @@ std::optional<QuotaFigures> quota_figures(const World& world,
                                           std::span<const std::size_t> workloads,
                                           std::span<const Replication> replications);
 
-// What kept the workloads from running as fast as alone; "" when little did.
+// bound_by.cpp: what kept the workloads from running as fast as alone; "" when little did.
 std::string_view bound_by(const World& world, const WorkloadResult& result,
                           std::span<const std::size_t> workloads,
                           std::span<const Replication> replications);

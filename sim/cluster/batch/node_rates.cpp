@@ -73,12 +73,12 @@ void NodeRates::collect(const ClusterState& cluster, const Node& node) {
       // Of the workload, not of the pod: equal for pods of all sizes.
       const double gpu_ns = static_cast<double>(demand.gpu.ns) + all_reduce_s * 1e9;
       client.duty = gpu_ns / (gpu_ns + static_cast<double>(demand.host.ns));
+      client.free_host_s = client.host_s;
       const double most = cluster.time_limit(pod);
       if (client.duty > most) {
-        const double host_s = client.gpu_s / most - client.gpu_s;
-        client.held_s = host_s - client.host_s;
-        client.host_s = host_s;
+        client.host_s = client.gpu_s / most - client.gpu_s;
         client.duty = most;
+        client.held = 1 - client.free_s() / client.alone_s();
       }
       client.turn_use = model.spec.measured->turn_use.value_or(0);
       client.serial = model.host_phase == scenarios::Work::HostPhase::Serial;
@@ -92,15 +92,21 @@ void NodeRates::collect(const ClusterState& cluster, const Node& node) {
 
 // Overlapped work goes at the pace of the slower of host and GPU.
 double NodeRates::Client::unit_s(double stretch) const {
-  return std::max(least_s, alone_s() * std::max(stretch, slowdown));
+  return std::max({least_s, free_s() * stretch, alone_s() * slowdown});
 }
 
-// How much the clients of a domain slow each other down, whatever the host does.
-void NodeRates::find_slowdowns(const ClusterState& cluster, const Domain& domain, Share& share) {
-  const models::TimeSlice& driver = cluster.pool(cluster.nodes[index(domain.node)]).driver_slice;
-  static_cast<CompanyState&>(share) =
-      law_.find_slowdowns(cluster.kind(domain).sharing, driver, std::span(share.clients),
-                          [&] { return containers_in(cluster, domain); });
+// How much the clients of each domain slow each other down, whatever the host does.
+void NodeRates::find_slowdowns(const ClusterState& cluster, const Node& node) {
+  const models::TimeSlice& driver = cluster.pool(node).driver_slice;
+  for (std::size_t d = 0; d < node.domains().size(); ++d) {
+    Share& share = shares_[d];
+    if (share.clients.empty()) continue;
+    const Domain& domain = cluster.domains[index(node.domains()[d])];
+    static_cast<CompanyState&>(share) =
+        law_.find_slowdowns(cluster.kind(domain).sharing, driver, std::span(share.clients),
+                            [&] { return containers_in(cluster, domain); });
+  }
+  keep_in_step();
 }
 
 // Nobody is held back for longer than he gets ahead of his share: while he waits for others at the
@@ -109,7 +115,7 @@ const ClosedSolution& NodeRates::solve_held(double stretch, const Share& share) 
   constexpr int kRounds = 60;
   constexpr double kNear = 1e-9;
   const ClosedSolution* solution = &solver_.solve(loop_, share.overhead);
-  const auto is_held = [](const Client& client) { return client.held_s > 0; };
+  const auto is_held = [](const Client& client) { return client.held > 0; };
   if (share.clients.size() == 1 || std::ranges::none_of(share.clients, is_held)) return *solution;
   for (int round = 0; round < kRounds; ++round) {
     double moved = 0;
@@ -117,7 +123,7 @@ const ClosedSolution& NodeRates::solve_held(double stretch, const Share& share) 
       const Client& client = share.clients[c];
       if (!is_held(client)) continue;
       const double ahead_s = client.alone_s() - 1 / solution->cycles_per_second[c];
-      const double least_s = client.host_s - client.held_s + (stretch - 1) * client.alone_s();
+      const double least_s = client.host_least_s(stretch);
       double& host_s = loop_[c].host_seconds;
       const double next_s = std::max(least_s, host_s + ahead_s);
       moved = std::max(moved, std::abs(next_s - host_s) / client.alone_s());
@@ -129,12 +135,11 @@ const ClosedSolution& NodeRates::solve_held(double stretch, const Share& share) 
   return *solution;
 }
 
-// Host phase and GPU phase add up. A CPU limit lengthens the host phase.
+// Host phase and GPU phase add up.
 void NodeRates::rates_of_serial_turns(double stretch, Share& share) {
   loop_.clear();
   for (const Client& client : share.clients) {
-    const double host_s = std::max(client.host_s, client.least_s - client.gpu_s);
-    loop_.push_back({host_s + (stretch - 1) * (host_s + client.gpu_s), client.gpu_s});
+    loop_.push_back({std::max(client.host_s, client.host_least_s(stretch)), client.gpu_s});
   }
   const ClosedSolution& solution = solve_held(stretch, share);
   share.switch_share = solution.switch_share;
@@ -146,7 +151,9 @@ void NodeRates::rates_of_serial_turns(double stretch, Share& share) {
 
 void NodeRates::rates_of_turns(double stretch, Share& share) {
   for (const Client& client : share.clients) {
-    const double unit_s = client.unit_s(stretch);
+    const double unit_s = client.serial
+                              ? client.alone_s() * client.slowdown + (stretch - 1) * client.free_s()
+                              : client.unit_s(stretch);
     rate_.push_back(1 / unit_s);
     busy_share_.push_back(client.gpu_s / unit_s);
     share.switch_share += switch_share(share, client.duty, busy_share_.back());
@@ -199,8 +206,9 @@ double NodeRates::rates(const Node& node, double stretch) {
 }
 
 double NodeRates::stretch_that_fits(const Node& node, double vcpus) {
-  const bool overlapped = std::ranges::none_of(shares_, [](const Share& share) {
-    return !share.clients.empty() && share.company == Company::SerialTurns;
+  const bool overlapped = std::ranges::all_of(shares_, [](const Share& share) {
+    return share.company == Company::Together ||
+           std::ranges::none_of(share.clients, &Client::serial);
   });
   if (overlapped) return stretch_of_overlapped(vcpus);
   double low = 1;
@@ -227,11 +235,11 @@ double NodeRates::stretch_of_overlapped(double vcpus) const {
     for (const Share& share : shares_) {
       for (const Client& client : share.clients) {
         const double slowest_s = client.unit_s(1);
-        if (slowest_s > client.alone_s() * stretch) {
+        if (slowest_s > client.free_s() * stretch) {
           held_up += client.cpu_s / slowest_s;
-          next = std::min(next, slowest_s / client.alone_s());
+          next = std::min(next, slowest_s / client.free_s());
         } else {
-          paced += client.cpu_s / client.alone_s();
+          paced += client.cpu_s / client.free_s();
         }
       }
     }
@@ -256,12 +264,29 @@ void NodeRates::keep_in_step() {
   }
 }
 
+// The neighbours of one that reached its CPU limit have the GPU meanwhile. Side by side a unit is
+// one piece, and the rest of its time goes by after it.
+void NodeRates::Client::limit_cpu(Company company) {
+  if (company == Company::Together) {
+    least_s = limit_s;
+    if (limit_s > alone_s()) held = 1 - alone_s() / limit_s;
+    return;
+  }
+  const double limited_s = limit_s - gpu_s;
+  if (serial) free_host_s = std::max(free_host_s, limited_s);
+  if (limited_s > host_s) {
+    host_s = limited_s;
+    duty = gpu_s / limit_s;
+  }
+  held = 1 - free_s() / alone_s();
+}
+
 // From here on CPU limits hold; whether there are any.
 bool NodeRates::put_cpu_limits() {
   bool any = false;
   for (Share& share : shares_) {
     for (Client& client : share.clients) {
-      client.least_s = client.limit_s;
+      client.limit_cpu(share.company);
       any = any || client.limit_s > 0;
     }
   }
@@ -282,14 +307,13 @@ void NodeRates::solve(const ClusterState& cluster, NodeId id, Paces& paces) {
     }
   };
   const double vcpus = vcpus_for_batch(cluster, node);
-  for (std::size_t d = 0; d < node.domains().size(); ++d) {
-    if (shares_[d].clients.empty()) continue;
-    find_slowdowns(cluster, cluster.domains[index(node.domains()[d])], shares_[d]);
-  }
-  keep_in_step();
+  find_slowdowns(cluster, node);
   double wanted = rates(node, 1);
   assign(&PodPace::unhindered_by_cpu, rate_);
-  if (put_cpu_limits()) wanted = rates(node, 1);
+  if (put_cpu_limits()) {
+    find_slowdowns(cluster, node);
+    wanted = rates(node, 1);
+  }
   double& stretch = paces.host_stretch[index(id)];
   stretch = 1;
   if (wanted > vcpus) {

@@ -66,11 +66,14 @@ class NodeRates {
     double host_s = 0;
     double gpu_s = 0;
     double cpu_s = 0;
-    double limit_s = 0;  // of a unit at the least, by its CPU limit
-    double least_s = 0;  // ... once that holds
-    double held_s = 0;   // of the host phase, by a limit of its share of the GPU's time
+    double limit_s = 0;      // of a unit at the least, by its CPU limit
+    double least_s = 0;      // ... side by side, once that holds
+    double free_host_s = 0;  // host phase while no limit of its GPU time holds it
 
     double alone_s() const { return host_s + gpu_s; }
+    double free_s() const { return free_host_s + gpu_s; }
+    double host_least_s(double stretch) const { return free_host_s + (stretch - 1) * free_s(); }
+    void limit_cpu(Company company);
     double unit_s(double stretch) const;
   };
   struct Share : CompanyState {
@@ -79,7 +82,7 @@ class NodeRates {
   };
 
   void collect(const ClusterState& cluster, const Node& node);
-  void find_slowdowns(const ClusterState& cluster, const Domain& domain, Share& share);
+  void find_slowdowns(const ClusterState& cluster, const Node& node);
   void keep_in_step();
   bool put_cpu_limits();
   double rates(const Node& node, double stretch);

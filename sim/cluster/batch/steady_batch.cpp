@@ -69,8 +69,10 @@ void SteadyBatch::settle_pod(std::uint32_t p, double elapsed_ns) {
   const double alone_s = to_seconds(demand.whole_gpu) * pod.size + all_reduce_s;
   WorkloadRecord& record = run_.record_of(pod);
   record.all_reduce_ns += units * all_reduce_s * 1e9;
-  const double by_gpu = elapsed_ns * (1 - pace.unhindered_by_cpu * alone_s);
-  const double by_cpu = elapsed_ns * (pace.unhindered_by_cpu - pace.units_per_second) * alone_s;
+  // Neighbours that the host holds back leave it more of the GPU.
+  const double unhindered = std::max(pace.unhindered_by_cpu, pace.units_per_second);
+  const double by_gpu = elapsed_ns * (1 - unhindered * alone_s);
+  const double by_cpu = elapsed_ns * (unhindered - pace.units_per_second) * alone_s;
   record.stretched_by_gpu += nanoseconds(static_cast<std::int64_t>(by_gpu));
   record.stretched_by_cpu += nanoseconds(static_cast<std::int64_t>(by_cpu));
 }

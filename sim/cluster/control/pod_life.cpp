@@ -354,6 +354,7 @@ void PodLife::work_done(std::uint32_t p) {
 // vGPU confine the fault.
 void PodLife::gpu_fault(std::uint32_t p) {
   ++run_.record.faults;
+  ++run_.record_of(run_.cluster.pods[p]).faults;
   mark(run_, p, LaneMark::Kind::GpuFault);
   // Collected first: the end of one may end the whole object of p, which then has no ranks left.
   victims_.clear();
@@ -369,6 +370,7 @@ void PodLife::gpu_fault(std::uint32_t p) {
   for (const std::uint32_t victim : victims_) {
     if (!holds_container(run_.cluster.pods[victim].phase)) continue;
     ++run_.record.fault_victims;
+    ++run_.record_of(run_.cluster.pods[victim]).faults;
     mark(run_, victim, LaneMark::Kind::FaultOfNeighbour);
     crash(victim);
   }

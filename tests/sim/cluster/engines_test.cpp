@@ -246,6 +246,63 @@ TEST(HostCpu, ACpuLimitHoldsThePodStepByStep) {
   }
 }
 
+// Whom his CPU limit holds leaves the GPU to his neighbours, and waits for them all the same. Of 18
+// s alone that one is on the GPU for 4.5 and may take 36 for, beside one that never rests: serial,
+// it has 31.5 s of host, 4.5 of kernels and waits for as long. Overlapped, it waits within the 36.
+TEST(HostCpu, ACpuLimitLeavesTheGpuToNeighbours) {
+  using Phase = scenarios::Work::HostPhase;
+  for (const Phase phase : {Phase::Serial, Phase::Overlapped}) {
+    scenarios::Workload limited = demo::training(1);
+    limited.work->units = 100;
+    limited.work->steps_per_unit = 50;
+    limited.work->host_phase = phase;
+    limited.measured->gpu_busy = 0.25;
+    limited.measured->cpu = Millicores{1000};
+    limited.pod.cpu_limit = Millicores{500};
+    scenarios::Workload busy = demo::training(1);
+    busy.name.value = "busy";
+    busy.measured->gpu_busy = 1.0;
+    busy.work->units = 300;
+    for (scenarios::Workload* w : {&limited, &busy}) w->pod.cpu_request = {500};
+    scenarios::Scenario s = one_gpu_scenario({limited, busy}, 2);
+    s.node_pools[0].gpu.switch_cost = Duration{};
+    const double unit_s = phase == Phase::Serial ? 40.5 : 36;
+    for (const scenarios::Fidelity fidelity :
+         {scenarios::Fidelity::Auto, scenarios::Fidelity::Exact}) {
+      s.fidelity = fidelity;
+      const VariantResult r = demo::result(s);
+      EXPECT_NEAR(to_seconds(r.workloads[0].job_completion->mean) / (100 * unit_s), 1, 0.03);
+      // Nobody stands still: it takes its own time and what the other one has of the GPU.
+      EXPECT_NEAR(to_seconds(r.workloads[1].job_completion->mean) / (5'400 + 450), 1, 0.01);
+    }
+  }
+}
+
+// Side by side, too: who may work for a quarter of his time meets his neighbours for little more.
+TEST(HostCpu, UnderMpsWhomACpuLimitHoldsIsThereForAPartOfTheTime) {
+  scenarios::Workload limited = demo::training(1);
+  limited.work->units = 100;
+  limited.measured->gpu_busy = 1.0;
+  limited.measured->capacity_share = 0.7;
+  limited.measured->cpu = Millicores{2000};
+  scenarios::Workload other = limited;
+  other.name.value = "other";
+  limited.pod.cpu_limit = Millicores{500};
+  for (scenarios::Workload* w : {&limited, &other}) w->pod.cpu_request = {500};
+  scenarios::Scenario s = one_gpu_scenario({limited, other}, 2);
+  auto& plugin = *s.node_pools[0].device_plugin;
+  std::swap(plugin.mps, plugin.time_slicing);
+  s.node_pools[0].mps.emplace().uncapped = true;
+  const VariantResult steady = demo::result(s);
+  s.fidelity = scenarios::Fidelity::Exact;
+  const VariantResult exact = demo::result(s);
+  for (const std::size_t w : {0U, 1U}) {
+    EXPECT_NEAR(to_seconds(exact.workloads[w].job_completion->mean) /
+                    to_seconds(steady.workloads[w].job_completion->mean),
+                1, 0.03);
+  }
+}
+
 // More pods on a GPU never finish sooner, and money is only ever lost to switching.
 TEST(BatchEngines, SharingIsMonotone) {
   Duration previous;

@@ -141,14 +141,14 @@ TEST(Hami, ALimitIsOfTheContainerWithAllItsProcesses) {
   EXPECT_TRUE(demo::has(demo::world(s).findings, Code::GpuOom));
 }
 
-Duration makespan(Hami::CorePolicy policy, std::vector<Workload> workloads,
-                  scenarios::Fidelity fidelity) {
+VariantResult on_one_gpu(Hami::CorePolicy policy, std::vector<Workload> workloads,
+                         scenarios::Fidelity fidelity) {
   Scenario s = demo::scenario(hami_pool(), std::move(workloads));
   s.fidelity = fidelity;
   s.node_pools[0].hami->gpus = Hami::Packing::Binpack;
   s.node_pools[0].hami->core_policy = policy;
   s.node_pools[0].gpu.switch_cost = Duration{};
-  return demo::result(s).makespan.mean;
+  return demo::result(s);
 }
 
 void expect_minutes(Duration got, double minutes, double within) {
@@ -160,9 +160,12 @@ void expect_minutes(Duration got, double minutes, double within) {
 TEST(Hami, CoresHoldAPodBackAsThePolicySays) {
   for (const auto fidelity : {scenarios::Fidelity::Auto, scenarios::Fidelity::Exact}) {
     const Workload quarter = asking(busy(), "a", 2'000, 25);
-    expect_minutes(makespan(Hami::CorePolicy::Force, {quarter}, fidelity), 120, 0.001);
-    expect_minutes(makespan(Hami::CorePolicy::Default, {quarter}, fidelity), 30, 0.001);
-    expect_minutes(makespan(Hami::CorePolicy::Disable, {quarter}, fidelity), 30, 0.001);
+    expect_minutes(on_one_gpu(Hami::CorePolicy::Force, {quarter}, fidelity).makespan.mean, 120,
+                   0.001);
+    expect_minutes(on_one_gpu(Hami::CorePolicy::Default, {quarter}, fidelity).makespan.mean, 30,
+                   0.001);
+    expect_minutes(on_one_gpu(Hami::CorePolicy::Disable, {quarter}, fidelity).makespan.mean, 30,
+                   0.001);
   }
 }
 
@@ -175,16 +178,29 @@ TEST(Hami, CoresDivideTheTimeOfAGpuThatBothWant) {
       Workload quarter = asking(busy(), "quarter", 2'000, 25);
       Workload rest = asking(busy(), "rest", 2'000, 75);
       quarter.work->host_phase = rest.work->host_phase = phase;
-      Scenario s = demo::scenario(hami_pool(), {quarter, rest});
-      s.fidelity = fidelity;
-      s.node_pools[0].hami->gpus = Hami::Packing::Binpack;
-      s.node_pools[0].gpu.switch_cost = Duration{};
-      const VariantResult r = demo::result(s);
+      const VariantResult r = on_one_gpu(Hami::CorePolicy::Default, {quarter, rest}, fidelity);
       // Of overlapped work the law of turns is soft where the GPU is just full.
       const bool is_soft =
           phase == scenarios::Work::HostPhase::Overlapped && fidelity == scenarios::Fidelity::Auto;
       EXPECT_NEAR(to_seconds(r.workloads[1].job_completion->mean) / 60, 40, is_soft ? 6 : 0.4);
       expect_minutes(r.makespan.mean, 60, is_soft ? 0.08 : 0.01);
+    }
+  }
+}
+
+// A quarter of the time for half an hour of it takes two hours, whoever has the rest: waits for the
+// neighbour's turns are a part of them. They came on top of them in steady state.
+TEST(Hami, WaitsForOthersAreAPartOfWhatCoresHoldBack) {
+  using Phase = scenarios::Work::HostPhase;
+  for (const Phase phase : {Phase::Serial, Phase::Overlapped}) {
+    for (const auto fidelity : {scenarios::Fidelity::Auto, scenarios::Fidelity::Exact}) {
+      Workload quarter = asking(busy(), "quarter", 2'000, 25);
+      quarter.work->host_phase = phase;
+      Workload rest = asking(busy(), "rest", 2'000, 0);
+      rest.work->units *= 4;
+      const VariantResult r = on_one_gpu(Hami::CorePolicy::Force, {quarter, rest}, fidelity);
+      expect_minutes(r.workloads[0].job_completion->mean, 120, 0.01);
+      expect_minutes(r.makespan.mean, 150, 0.01);
     }
   }
 }

@@ -21,6 +21,16 @@ using scenarios::RequestTrace;
 using scenarios::Scenario;
 using scenarios::Workload;
 
+// Users who wait for their answers never wait for a place: it is the others' steps that hold them.
+TEST(LlmCluster, UsersWhoShareStepsAreBoundByTheGpu) {
+  Workload chats = chat(1);
+  for (const int users : {1, 16}) {
+    chats.traffic->shape = scenarios::ClosedLoop{users, {}};
+    const VariantResult result = demo::result(on_g5({chats}, 600));
+    EXPECT_EQ(result.workloads[0].bound_by, users == 1 ? "" : "GPU");
+  }
+}
+
 // A request that finds nobody takes its prompt's step, then a step per token.
 TEST(LlmCluster, AtLightLoadTheClosedForm) {
   const Scenario s = on_g5({chat(0.01)}, 20'000);

@@ -188,6 +188,8 @@ TEST(JobSets, FailAsAWholeAndGiveTheirQuotaBack) {
   const VariantResult r = demo::result(queued({queue("a", {"4"})}, {driver, worker, beside, y}));
   EXPECT_EQ(r.workloads[1].left_behind.failed, 2);
   EXPECT_EQ(r.workloads[2].left_behind.failed, 1);
+  EXPECT_EQ(r.workloads[0].bound_by, "GPU memory");
+  EXPECT_EQ(r.workloads[1].bound_by, "") << "there was no fault, and it never ran";
   EXPECT_EQ(r.workloads[3].completed, 4);
   EXPECT_EQ(quota_wait(r, 3), seconds(19));
   EXPECT_NEAR(seconds_of(r), 120, 1e-6);

@@ -38,6 +38,18 @@ TEST(Company, ASerialMemberWaitsForATurnOfEachThatKeepsTheGpu) {
   EXPECT_NEAR(members[0].slowdown, 0.75 + 0.25 * 1.1 * 2, 1e-9);
 }
 
+// A quarter of the GPU at the most, and no host phase: half of the time it would be held for it
+// waits.
+TEST(Company, WhoWaitsForOthersIsHeldBackForLess) {
+  for (const bool serial : {true, false}) {
+    CompanyMember held = member(0.25, serial);
+    held.held = 0.75;
+    const auto members = time_sliced({held, member(1, false)}, {});
+    EXPECT_NEAR(members[0].slowdown, 1, 1e-9);
+    EXPECT_NEAR(members[1].slowdown, 1 / 0.75, 1e-9);
+  }
+}
+
 // Nobody is there: nobody waits.
 TEST(Company, ASerialMemberBesideNextToNothingIsAlone) {
   const auto members = time_sliced({member(0.4, true), member(1e-6, false)}, {});
@@ -52,6 +64,7 @@ TEST(Company, NoMixDoesMoreThanTheGpuCan) {
     const auto count = 1 + bits() % 10;
     for (std::size_t m = 0; m < count; ++m) {
       members.push_back(member(1 - uniform(), bits() % 2 == 0));
+      if (bits() % 2 == 0) members.back().held = (1 - members.back().duty) * uniform();
     }
     double busy = 0;
     for (const CompanyMember& m : time_sliced(std::move(members), {})) {

@@ -45,6 +45,17 @@ TEST(MemoryLedger, GreedyReserveIsSmallOnASmallGpuAndYieldsToNeed) {
   EXPECT_EQ(ledger.open(0, {mebibytes(1'850), true, 1, {}}), mebibytes(1'950));
 }
 
+// It starts with the first client and goes with the last.
+TEST(MemoryLedger, AServerIsThereWhileSomebodyIs) {
+  MemoryLedger ledger(1, mebibytes(2'000), mebibytes(100), mebibytes(1'050), mebibytes(30));
+  EXPECT_EQ(ledger.used(), Bytes{});
+  EXPECT_EQ(ledger.open(0, {mebibytes(1'900), false, 1, {}}), mebibytes(2'000));
+  EXPECT_EQ(ledger.used(), mebibytes(2'030));
+  ledger.close(0);
+  EXPECT_EQ(ledger.used(), Bytes{});
+  EXPECT_EQ(ledger.peak(), mebibytes(2'030));
+}
+
 TEST(MemoryLedger, HugeNeedsDoNotOverflow) {
   MemoryLedger ledger(1, gibibytes(80), mebibytes(300), mebibytes(1'536));
   EXPECT_FALSE(

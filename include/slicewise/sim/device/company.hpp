@@ -23,6 +23,7 @@ struct CompanyMember {
   double duty = 1;      // D/(D + Z): the share of its time alone in which kernels run
   double turn_use = 0;  // part of a turn that it uses, models::TurnTaker; 0: not known
   bool serial = false;  // GPU phase and host phase take turns
+  double held = 0;      // of its time alone, what a limit adds that waiting for others counts as
   models::DomainClient law;
   double slowdown = 1;  // by the others
 };
@@ -74,7 +75,8 @@ class CompanyLaw {
   // Beside others whose shares of the GPU's time, its own included, add up to `duties`.
   static double slowdown_among(const CompanyMember& member, double duties, double overhead) {
     if (!member.serial) return models::overlapped_slowdown(member.duty, duties, overhead);
-    return models::slowdown(member.duty, duties * (1 + overhead), 1);
+    const double waits = models::slowdown(member.duty, duties * (1 + overhead), 1);
+    return std::max(1.0, waits - member.held);
   }
 
   // Where the use of turns is known of all.
@@ -98,8 +100,10 @@ class CompanyLaw {
     }
     state.company = Company::Turns;
     const bool early = leave_turns_early(members);
-    if (!early && std::ranges::any_of(members, &Member::serial))
-      return meet_at_the_gpu(members, state);
+    const auto meets = [](const CompanyMember& member) { return member.serial || member.held > 0; };
+    if (!early && std::ranges::any_of(members, meets)) {
+      return meet_at_the_gpu(members, state.overhead);
+    }
     for (std::size_t m = 0; m < members.size(); ++m) {
       Member& member = members[m];
       const bool like_the_last = m > 0 && members[m - 1].duty == member.duty &&
@@ -114,11 +118,10 @@ class CompanyLaw {
     }
   }
 
-  // Serial members beside overlapped ones. A unit of GPU work takes as many turns as members are at
-  // the GPU, each there for a share of its time: of a serial one GPU phase and wait, of an
-  // overlapped one as long as its work lasts. Overlapped ones have what the serial ones leave.
+  // A unit of GPU work takes as many turns as members are at the GPU, each there for a share of its
+  // time: of a serial one GPU phase and wait, of an overlapped one as long as its work lasts.
   template <class Member>
-  void meet_at_the_gpu(std::span<Member> members, const CompanyState& state) {
+  void wait_for_turns(std::span<Member> members, double overhead) {
     constexpr int kRounds = 200;
     constexpr double kNear = 1e-12;
     at_gpu_.assign(members.size(), 0);
@@ -127,25 +130,53 @@ class CompanyLaw {
       double moved = 0;
       for (std::size_t m = 0; m < members.size(); ++m) {
         Member& member = members[m];
-        const double phase = member.duty * (1 + state.overhead) * (1 + sum - at_gpu_[m]);
-        const double unit = member.serial ? 1 - member.duty + phase : std::max(1.0, phase);
-        if (member.serial) member.slowdown = unit;
-        const double before = std::exchange(at_gpu_[m], phase / unit);
+        const double phase = member.duty * (1 + overhead) * (1 + sum - at_gpu_[m]);
+        const double host = member.serial ? 1 - member.duty - member.held : 0;
+        member.slowdown = std::max(1.0, host + phase);
+        const double before = std::exchange(at_gpu_[m], phase / member.slowdown);
         sum += at_gpu_[m] - before;
         moved = std::max(moved, std::abs(at_gpu_[m] - before));
       }
       if (moved < kNear) break;
     }
-    double left = 1;
-    double duties = 0;
-    for (const CompanyMember& member : members) {
-      if (member.serial) left -= member.duty * (1 + state.overhead) / member.slowdown;
-      if (!member.serial) duties += member.duty;
-    }
-    for (Member& member : members) {
-      if (!member.serial) member.slowdown = slowdown_among(member, duties / left, state.overhead);
-    }
   }
+
+  // Serial members beside overlapped ones, or overlapped ones of which a limit holds some:
+  // overlapped ones have what the serial ones leave.
+  template <class Member>
+  void meet_at_the_gpu(std::span<Member> members, double overhead) {
+    if (std::ranges::any_of(members, &Member::serial)) wait_for_turns(members, overhead);
+    double left = 1;
+    waiting_.clear();
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      const CompanyMember& member = members[m];
+      if (member.serial) left -= member.duty * (1 + overhead) / member.slowdown;
+      if (!member.serial) waiting_.push_back(m);
+    }
+    // Whom his limit slows more than the others would without it has all that he may have.
+    double duties = 0;
+    for (const std::size_t m : waiting_) duties += free_duty(members[m]);
+    const auto slowdown_of = [&](std::size_t m) {
+      const double duty = free_duty(members[m]);
+      return (1 - members[m].held) * models::overlapped_slowdown(duty, duties / left, overhead);
+    };
+    const auto is_content = [&](std::size_t m) {
+      return members[m].held > 0 && slowdown_of(m) <= 1;
+    };
+    auto next = std::ranges::find_if(waiting_, is_content);
+    while (next != waiting_.end()) {
+      CompanyMember& member = members[*next];
+      member.slowdown = 1;
+      left -= member.duty * (1 + overhead);
+      duties -= free_duty(member);
+      waiting_.erase(next);
+      next = std::ranges::find_if(waiting_, is_content);
+    }
+    for (const std::size_t m : waiting_) members[m].slowdown = slowdown_of(m);
+  }
+
+  // If no limit held it.
+  static double free_duty(const CompanyMember& member) { return member.duty / (1 - member.held); }
 
   template <class Member>
   void run_together(std::span<Member> members, CompanyState& state) {
@@ -155,12 +186,35 @@ class CompanyLaw {
     speeds_.resize(laws_.size());
     models::shared_speeds(laws_, speeds_);
     for (std::size_t m = 0; m < speeds_.size(); ++m) members[m].slowdown = 1 / speeds_[m];
+    const auto is_held = [](const CompanyMember& member) { return member.held > 0; };
+    if (std::ranges::any_of(members, is_held)) find_who_is_there(members);
+  }
+
+  // One that a limit holds is beside the others for a part of the time, the longer the slower.
+  template <class Member>
+  void find_who_is_there(std::span<Member> members) {
+    constexpr int kRounds = 4;
+    for (int round = 0; round < kRounds; ++round) {
+      for (std::size_t m = 0; m < members.size(); ++m) {
+        for (std::size_t other = 0; other < members.size(); ++other) {
+          const CompanyMember& member = members[other];
+          const double there = other == m ? 1 : std::min(1.0, (1 - member.held) * member.slowdown);
+          models::DomainClient& law = laws_[other];
+          law.compute = member.law.compute * there;
+          law.bandwidth = member.law.bandwidth * there;
+          if (law.pressure) law.pressure = *member.law.pressure * there;
+        }
+        models::shared_speeds(laws_, speeds_);
+        members[m].slowdown = 1 / speeds_[m];
+      }
+    }
   }
 
   std::vector<models::DomainClient> laws_;
   std::vector<double> speeds_;
   std::vector<models::TurnTaker> takers_;
   std::vector<double> at_gpu_;
+  std::vector<std::size_t> waiting_;  // overlapped ones
 };
 
 // Of the domain's time, switches to a member that keeps it busy for the share `busy`. A turn ends

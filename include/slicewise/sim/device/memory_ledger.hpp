@@ -12,8 +12,10 @@ namespace slicewise::sim {
 // that does not fit fails that process, whoever filled the GPU. MPS and vGPU set one.
 class MemoryLedger {
  public:
-  // `greedy_reserve`: what a greedy process leaves free, see models::greedy_reserve.
-  MemoryLedger(std::uint32_t contexts, Bytes usable, Bytes context_memory, Bytes greedy_reserve);
+  // `usable`: by processes. `greedy_reserve`: what a greedy process leaves free, see
+  // models::greedy_reserve. `server`: what an MPS server takes beside while there are any.
+  MemoryLedger(std::uint32_t contexts, Bytes usable, Bytes context_memory, Bytes greedy_reserve,
+               Bytes server = {});
 
   struct Process {
     Bytes needed;  // without its CUDA context
@@ -29,7 +31,8 @@ class MemoryLedger {
   std::optional<Bytes> open(std::uint32_t context, const Process& process);
   void close(std::uint32_t context);  // no effect when it holds nothing
 
-  Bytes used() const { return used_; }
+  // With the server.
+  Bytes used() const { return used_ == Bytes{} ? used_ : used_ + server_; }
   Bytes peak() const { return peak_; }
   Bytes held_by(std::uint32_t context) const { return held_[context]; }
 
@@ -39,7 +42,8 @@ class MemoryLedger {
   Bytes usable_;
   Bytes context_memory_;
   Bytes greedy_reserve_;
-  Bytes used_;
+  Bytes server_;
+  Bytes used_;  // by processes
   Bytes peak_;
   std::vector<Bytes> held_;
 };

@@ -159,6 +159,7 @@ struct WorkloadRecord {
   std::int64_t disrupted = 0;      // jobs that started over: their node was not needed any more
   Duration gpu_disrupted;          // GPU time of what they had done
   std::int64_t oom_kills = 0;
+  std::int64_t faults = 0;  // of GPUs that ended its containers, those of neighbours included
   std::int64_t crash_looping = 0;  // pods, at the end of the run
   std::int64_t pending_for_good = 0;
   Duration longest_pending;     // of a pod that then got a node
