@@ -9,22 +9,27 @@
 namespace slicewise::scenarios {
 namespace {
 
-std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> words;
+// Flags with dashes between their words: vLLM's parser takes "--max_num_seqs" for "--max-num-seqs"
+// (FlexibleArgumentParser), and KServe's documents write that.
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
   constexpr std::string_view kBetween = " \t\n\\\"'";
   for (std::size_t at = text.find_first_not_of(kBetween); at != text.npos;) {
     const std::size_t end = text.find_first_of(kBetween, at);
-    words.push_back(text.substr(at, end - at));
+    std::string& word = words.emplace_back(text.substr(at, end - at));
+    if (word.starts_with("--")) {
+      std::replace(word.begin(), std::ranges::find(word, '='), '_', '-');
+    }
     at = text.find_first_not_of(kBetween, end);
   }
   return words;
 }
 
 // What follows `--flag` or `--flag=`; "" the words do not have it.
-std::string_view value_of(const std::vector<std::string_view>& words, std::string_view flag) {
+std::string_view value_of(const std::vector<std::string>& words, std::string_view flag) {
   for (std::size_t n = 0; n < words.size(); ++n) {
     if (!words[n].starts_with(flag)) continue;
-    const std::string_view rest = words[n].substr(flag.size());
+    const std::string_view rest = std::string_view(words[n]).substr(flag.size());
     if (rest.starts_with("=")) return rest.substr(1);
     if (rest.empty() && n + 1 < words.size()) return words[n + 1];
   }
@@ -43,7 +48,7 @@ std::optional<Number> number_of(std::string_view text, Number most) {
 using Flags = std::initializer_list<std::string_view>;
 
 // Of the first that is given; "" none.
-std::string_view value_of(const std::vector<std::string_view>& words, Flags names) {
+std::string_view value_of(const std::vector<std::string>& words, Flags names) {
   for (const std::string_view name : names) {
     const std::string_view value = value_of(words, name);
     if (!value.empty()) return value;
@@ -52,9 +57,10 @@ std::string_view value_of(const std::vector<std::string_view>& words, Flags name
 }
 
 // Of a flag that is 1 where nobody gives it.
-std::optional<std::int64_t> size_of(const std::vector<std::string_view>& words, Flags names) {
+std::optional<std::int64_t> size_of(const std::vector<std::string>& words, Flags names,
+                                    std::optional<std::int64_t> unsaid = 1) {
   const std::string_view value = value_of(words, names);
-  return value.empty() ? 1 : number_of<std::int64_t>(value, 10'000);
+  return value.empty() ? unsaid : number_of<std::int64_t>(value, 10'000);
 }
 
 void take_memory(std::string_view share, VllmArguments& arguments) {
@@ -69,7 +75,7 @@ std::string_view env_of(const ContainerFile& container, std::string_view name) {
 }
 
 // A flag, else the variable of the environment that stands for it.
-std::string_view said(const ContainerFile& container, const std::vector<std::string_view>& words,
+std::string_view said(const ContainerFile& container, const std::vector<std::string>& words,
                       std::string_view flag, std::string_view variable) {
   const std::string_view value = value_of(words, flag);
   return value.empty() ? env_of(container, variable) : value;
@@ -93,29 +99,31 @@ bool is_name(std::string_view text) {
 }
 
 VllmArguments of_vllm(const ContainerFile& container) {
-  const std::vector<std::string_view> words = words_of(container.command);
+  const std::vector<std::string> words = words_of(container.command);
   VllmArguments arguments;
   const std::string_view served = value_of(words, "serve");
-  const std::string_view model = value_of(words, {"--model", "--model_id", "--model-id"});
-  const std::string_view name = model.empty() ? served : model;
+  const std::string_view model = value_of(words, {"--model", "--model-id"});
+  std::string_view name = model.empty() ? served : model;
+  // The image's own entrypoint is `vllm serve`, and the model the first of its arguments.
+  const bool has_place = !words.empty() && words.front().find('/') != std::string::npos;
+  if (name.empty() && container.runs_entrypoint && has_place) name = words.front();
   if (is_name(name)) arguments.model = name;
   take_memory(value_of(words, "--gpu-memory-utilization"), arguments);
   arguments.max_sequences = number_of<std::int64_t>(value_of(words, "--max-num-seqs"), 1'000'000);
   arguments.max_batched_tokens =
       number_of<std::int64_t>(value_of(words, "--max-num-batched-tokens"), 100'000'000);
-  arguments.tensor_parallel_size =
-      size_of(words, {"--tensor-parallel-size", "--tensor_parallel_size", "-tp"});
-  arguments.pipeline_parallel_size =
-      size_of(words, {"--pipeline-parallel-size", "--pipeline_parallel_size", "-pp"});
-  arguments.data_parallel_size =
-      size_of(words, {"--data-parallel-size", "--data_parallel_size", "-dp"});
+  // A file may say them: vLLM's --config, model.json of Triton's backend.
+  const bool has_file =
+      !value_of(words, "--config").empty() || names_program(container, "tritonserver");
+  const auto unsaid = has_file ? std::nullopt : std::optional<std::int64_t>(1);
+  arguments.tensor_parallel_size = size_of(words, {"--tensor-parallel-size", "-tp"}, unsaid);
+  arguments.pipeline_parallel_size = size_of(words, {"--pipeline-parallel-size", "-pp"}, unsaid);
+  arguments.data_parallel_size = size_of(words, {"--data-parallel-size", "-dp"}, unsaid);
   arguments.spans_pods = container.command.find("ray") != std::string::npos ||
                          container.command.find("nnodes") != std::string::npos;
   arguments.quantization = quantization_of(value_of(words, "--quantization"));
   arguments.has_fp8_cache = value_of(words, "--kv-cache-dtype").starts_with("fp8");
-  arguments.prefix_caching =
-      std::ranges::find(words, "--no-enable-prefix-caching") == words.end() &&
-      std::ranges::find(words, "--no-enable_prefix_caching") == words.end();
+  arguments.prefix_caching = std::ranges::find(words, "--no-enable-prefix-caching") == words.end();
   arguments.block_size = number_of<std::int64_t>(value_of(words, "--block-size"), 100'000);
   arguments.can_sleep = std::ranges::find(words, "--enable-sleep-mode") != words.end();
   arguments.serves_adapters = std::ranges::find(words, "--enable-lora") != words.end();
@@ -123,7 +131,7 @@ VllmArguments of_vllm(const ContainerFile& container) {
 }
 
 VllmArguments of_sglang(const ContainerFile& container) {
-  const std::vector<std::string_view> words = words_of(container.command);
+  const std::vector<std::string> words = words_of(container.command);
   VllmArguments arguments;
   arguments.model = value_of(words, {"--model-path", "--model"});
   take_memory(value_of(words, "--mem-fraction-static"), arguments);
@@ -142,7 +150,7 @@ VllmArguments of_sglang(const ContainerFile& container) {
 }
 
 VllmArguments of_tgi(const ContainerFile& container) {
-  const std::vector<std::string_view> words = words_of(container.command);
+  const std::vector<std::string> words = words_of(container.command);
   VllmArguments arguments;
   arguments.model = said(container, words, "--model-id", "MODEL_ID");
   take_memory(said(container, words, "--cuda-memory-fraction", "CUDA_MEMORY_FRACTION"), arguments);

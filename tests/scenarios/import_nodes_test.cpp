@@ -338,16 +338,34 @@ TEST(VllmArguments, AreReadAsTheyAreWritten) {
   EXPECT_EQ(started_by("--no-enable-prefix-caching --block-size 32").block_size, 32);
   EXPECT_FALSE(started_by("--tensor_parallel_size $(GPUS)").tensor_parallel_size);
   EXPECT_TRUE(started_by("--distributed-executor-backend ray").spans_pods);
+  const VllmArguments with_underscores = started_by(
+      "--model_id=a/B_c --gpu_memory_utilization=0.45 --max_num_seqs 64 "
+      "--max_num_batched_tokens=8192 --kv_cache_dtype fp8 --no_enable_prefix_caching");
+  EXPECT_EQ(with_underscores.model, "a/B_c") << "no flag's underscore";
+  EXPECT_EQ(with_underscores.memory_hundredths, 45);
+  EXPECT_EQ(with_underscores.max_sequences, 64);
+  EXPECT_EQ(with_underscores.max_batched_tokens, 8192);
+  EXPECT_TRUE(with_underscores.has_fp8_cache);
+  EXPECT_FALSE(with_underscores.prefix_caching);
   ContainerFile other;
   other.command = "python serve.py";
   EXPECT_FALSE(vllm_arguments(other));
 }
 
-std::string vllm(const std::string& name, const std::string& model, const std::string& more = "") {
+std::string served(const std::string& name, const std::string& container) {
   return "---\nkind: Deployment\nmetadata: {name: " + name +
-         "}\nspec: {template: {spec: {containers: [{name: c, image: vllm/vllm-openai, args: "
-         "[--model, " +
-         model + more + "], resources: {limits: {nvidia.com/gpu: 1}}}]}}}\n";
+         "}\nspec: {template: {spec: {containers: [{name: c, image: vllm/vllm-openai, " +
+         container + ", resources: {limits: {nvidia.com/gpu: 1}}}]}}}\n";
+}
+
+std::string vllm(const std::string& name, const std::string& model, const std::string& more = "") {
+  return served(name, "args: [--model, " + model + more + "]");
+}
+
+bool says(const Written& result, std::string_view what) {
+  return std::ranges::any_of(result.said.log.remarks, [&](const ImportRemark& remark) {
+    return remark.what.find(what) != std::string::npos;
+  });
 }
 
 // They were services of 2 GiB and 30 ms a request.
@@ -360,10 +378,12 @@ TEST(ImportK8s, WhatVllmServesIsALanguageModelOfTheCatalogue) {
       k8s({vllm("chat", "meta-llama/Llama-3.1-8B-Instruct",
                 ", --gpu-memory-utilization, '0.45', --max-num-seqs, '32'"),
            vllm("old", "meta-llama/Llama-2-7b-chat-hf", ", --no-enable-prefix-caching"),
-           vllm("own", "/models/mine"), vllm("new", "mistralai/Mistral-7B-v0.3")},
+           vllm("own", "/models/mine"), vllm("new", "mistralai/Mistral-7B-v0.3"),
+           served("first", "args: [meta-llama/Llama-2-7b-chat-hf, --port, '80']"),
+           served("router", "command: [a/router], args: [meta-llama/Llama-2-7b-chat-hf]")},
           options);
   const auto& workloads = result.scenario.workloads;
-  ASSERT_EQ(workloads.size(), 4U);
+  ASSERT_EQ(workloads.size(), 6U);
   ASSERT_TRUE(workloads[0].llm);
   EXPECT_EQ(workloads[0].llm->model.value, "llama-3-8b-fp16/a10g");
   EXPECT_DOUBLE_EQ(workloads[0].llm->memory_utilization, 0.45);
@@ -375,9 +395,10 @@ TEST(ImportK8s, WhatVllmServesIsALanguageModelOfTheCatalogue) {
   ASSERT_TRUE(workloads[2].llm);
   EXPECT_EQ(workloads[2].llm->model.value, "mine/l4");
   EXPECT_FALSE(workloads[3].llm);
-  EXPECT_TRUE(std::ranges::any_of(result.said.log.remarks, [](const ImportRemark& remark) {
-    return remark.what.find("mistralai/Mistral-7B-v0.3") != std::string::npos;
-  }));
+  EXPECT_TRUE(workloads[4].llm) << "the image runs `vllm serve`";
+  EXPECT_FALSE(workloads[5].llm);
+  EXPECT_TRUE(says(result, "mistralai/Mistral-7B-v0.3"));
+  EXPECT_TRUE(says(result, "vLLM: no file says which language model it serves"));
 }
 
 TEST(ImportK8s, OtherServersOfLanguageModelsAreReadAsWell) {

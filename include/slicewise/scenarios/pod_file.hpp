@@ -33,7 +33,8 @@ struct ResourceAmount {
 struct ContainerFile {
   std::string name;
   std::string image;
-  std::string command;  // command and args, with spaces between
+  std::string command;           // command and args, with spaces between
+  bool runs_entrypoint = false;  // it has no command: args are those of what the image starts
   bool is_init = false;
   bool restarts_always = false;           // of an init container: a sidecar
   bool is_probed = false;                 // something asks whether it answers
