@@ -54,8 +54,8 @@ void write_llm(const DraftLlm& llm, const std::string& name, DraftLines& lines) 
   if (served.tensor_parallel_size.value_or(1) > 1) {
     lines.add(fmt::format("      tensorParallelSize: {}", *served.tensor_parallel_size));
   }
-  if (!served.quantization.empty()) {
-    lines.add(fmt::format("      quantization: {}", served.quantization));
+  if (!llm.quantization.empty()) {
+    lines.add(fmt::format("      quantization: {}", llm.quantization));
   }
   if (served.has_fp8_cache) lines.add("      kvCacheDtype: FP8");
   if (!served.prefix_caching) lines.add("      prefixCaching: false");

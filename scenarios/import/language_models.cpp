@@ -48,6 +48,54 @@ bool has_words(const std::string& name, std::string_view words) {
          (end == name.size() || name[end] == '-');
 }
 
+// How a checkpoint is quantised, by a word of its name or of a flag.
+struct Quantization {
+  std::string_view word;
+  std::string_view weights;  // in the scenario's words; "" that is not simulated
+  bool is_slow = false;      // than weights of AWQ and GPTQ are
+};
+
+// The first that is found counts: "GPTQ-Int8" is not INT4. Sources: names of RedHatAI,
+// hugging-quants, TheBloke and unsloth at huggingface.co; quantisation in the documents of vLLM,
+// SGLang ("w8a8_fp8") and TGI ("bitsandbytes-nf4": "much slower to run").
+constexpr Quantization kQuantizations[] = {{"fp8", "FP8"},
+                                           {"int8", ""},
+                                           {"8bit", ""},
+                                           {"w8a", ""},
+                                           {"w4a8", ""},
+                                           {"nvfp4", ""},
+                                           {"mxfp4", ""},
+                                           {"gguf", ""},
+                                           {"exl2", ""},
+                                           {"awq", "INT4"},
+                                           {"gptq", "INT4"},
+                                           {"w4a16", "INT4"},
+                                           {"int4", "INT4"},
+                                           {"nf4", "INT4", true},
+                                           {"4bit", "INT4", true},
+                                           {"bnb", "INT4", true},
+                                           {"bitsandbytes", "INT4", true}};
+
+// nullptr: no word of one is in the text.
+const Quantization* quantization_in(std::string_view text) {
+  const std::string lower = lower_case(text);
+  const auto* found = std::ranges::find_if(
+      kQuantizations, [&](const auto& one) { return lower.find(one.word) != lower.npos; });
+  return found == std::end(kQuantizations) ? nullptr : found;
+}
+
+// Of what is served as the catalogue's model. A flag need not say it: servers read it in the
+// checkpoint's config.json. nullptr: as the model is, which may be quantised itself.
+const Quantization* quantization_of(const VllmArguments& served, const std::string& model) {
+  constexpr static Quantization kUnknown{};
+  const std::string_view family = family_of(model);
+  if (quantization_in(family) != nullptr) return nullptr;
+  std::string rest = plain_name(served.model);
+  rest.erase(rest.find(family), family.size());
+  const Quantization* found = quantization_in(served.quantization + ' ' + rest);
+  return found == nullptr && !served.quantization.empty() ? &kUnknown : found;
+}
+
 // The catalogue's language model that is called as what is served, "meta-llama/Llama-2-7b-chat-hf",
 // as measured on the GPU, "a10g", or to be carried over to it; "" none.
 std::string language_model(const std::string& served, const std::string& gpu,
@@ -92,8 +140,16 @@ void choose_language_models(ScenarioDraft& draft, const ImportOptions& options,
     }
     const ModelServer& server = workload.llm->server;
     const std::string& served = server.arguments.model;
-    workload.llm->model = language_model(served, node.gpu, options.llm_models);
-    if (!workload.llm->model.empty()) {
+    const std::string model = language_model(served, node.gpu, options.llm_models);
+    const Quantization* way = model.empty() ? nullptr : quantization_of(server.arguments, model);
+    const bool is_simulated = way == nullptr || !way->weights.empty();
+    if (!model.empty() && is_simulated) {
+      workload.llm->model = model;
+      if (way != nullptr) workload.llm->quantization = way->weights;
+      if (way != nullptr && way->is_slow) {
+        report.guessed(
+            "bitsandbytes: weights as AWQ's and GPTQ's are, INT4, whose kernels are faster");
+      }
       if (server.arguments.serves_adapters) {
         report.guessed(
             "LoRA adapters: all requests are the base model's; llm.adapters says what they cost");
@@ -108,8 +164,9 @@ void choose_language_models(ScenarioDraft& draft, const ImportOptions& options,
       continue;
     }
     report.noted(
-        fmt::format("language models that the catalogue has not, {}: `slicewise "
-                    "calibrate config.json` makes one of it",
+        fmt::format("language models {}, {}: `slicewise calibrate config.json` makes one of it",
+                    model.empty() ? "that the catalogue has not"
+                                  : "that are quantised as none that is simulated",
                     served.substr(0, 80)));
     workload.llm.reset();
     reserve_memory(workload, node);

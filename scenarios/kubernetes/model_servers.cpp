@@ -87,11 +87,6 @@ std::int64_t all_gpus(const ContainerFile& container) {
   return gpus == container.amounts.end() ? 1 : std::max<std::int64_t>(1, gpus->amount);
 }
 
-std::string quantization_of(std::string_view word) {
-  if (word == "fp8") return "FP8";
-  return word.starts_with("awq") || word.starts_with("gptq") ? "INT4" : "";
-}
-
 bool is_name(std::string_view text) {
   constexpr std::size_t kLongest = 200;
   return text.size() <= kLongest && !text.starts_with("-") &&
@@ -121,7 +116,7 @@ VllmArguments of_vllm(const ContainerFile& container) {
   arguments.data_parallel_size = size_of(words, {"--data-parallel-size", "-dp"}, unsaid);
   arguments.spans_pods = container.command.find("ray") != std::string::npos ||
                          container.command.find("nnodes") != std::string::npos;
-  arguments.quantization = quantization_of(value_of(words, "--quantization"));
+  arguments.quantization = value_of(words, {"--quantization", "-q"});
   arguments.has_fp8_cache = value_of(words, "--kv-cache-dtype").starts_with("fp8");
   arguments.prefix_caching = std::ranges::find(words, "--no-enable-prefix-caching") == words.end();
   arguments.block_size = number_of<std::int64_t>(value_of(words, "--block-size"), 100'000);
@@ -143,7 +138,7 @@ VllmArguments of_sglang(const ContainerFile& container) {
   arguments.pipeline_parallel_size = size_of(words, {"--pipeline-parallel-size", "--pp-size"});
   arguments.data_parallel_size = size_of(words, {"--data-parallel-size", "--dp-size", "--dp"});
   arguments.spans_pods = size_of(words, {"--nnodes"}) != 1;
-  arguments.quantization = quantization_of(value_of(words, "--quantization"));
+  arguments.quantization = value_of(words, "--quantization");
   arguments.has_fp8_cache = value_of(words, "--kv-cache-dtype").starts_with("fp8");
   arguments.prefix_caching = std::ranges::find(words, "--disable-radix-cache") == words.end();
   return arguments;
@@ -159,7 +154,9 @@ VllmArguments of_tgi(const ContainerFile& container) {
   const std::string_view shards = said(container, words, "--num-shard", "NUM_SHARD");
   arguments.tensor_parallel_size =
       shards.empty() ? all_gpus(container) : number_of<std::int64_t>(shards, 10'000);
-  arguments.quantization = quantization_of(said(container, words, "--quantize", "QUANTIZE"));
+  arguments.quantization = said(container, words, "--quantize", "QUANTIZE");
+  // Its own 8 bits; the 4 of others are called "bitsandbytes-nf4" here.
+  if (arguments.quantization == "bitsandbytes") arguments.quantization += "-8bit";
   arguments.has_fp8_cache =
       said(container, words, "--kv-cache-dtype", "KV_CACHE_DTYPE").starts_with("fp8");
   return arguments;

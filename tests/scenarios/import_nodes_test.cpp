@@ -330,7 +330,7 @@ TEST(VllmArguments, AreReadAsTheyAreWritten) {
   EXPECT_EQ(shared.tensor_parallel_size, 4);
   EXPECT_EQ(shared.pipeline_parallel_size, 2);
   EXPECT_EQ(shared.data_parallel_size, 1);
-  EXPECT_EQ(shared.quantization, "INT4");
+  EXPECT_EQ(shared.quantization, "awq_marlin");
   EXPECT_TRUE(shared.has_fp8_cache);
   EXPECT_FALSE(shared.spans_pods);
   EXPECT_TRUE(started_by("--enable-prefix-caching").prefix_caching);
@@ -399,6 +399,46 @@ TEST(ImportK8s, WhatVllmServesIsALanguageModelOfTheCatalogue) {
   EXPECT_FALSE(workloads[5].llm);
   EXPECT_TRUE(says(result, "mistralai/Mistral-7B-v0.3"));
   EXPECT_TRUE(says(result, "vLLM: no file says which language model it serves"));
+}
+
+// Servers read it in the checkpoint's config.json: they were simulated in 16 bits, and ran out of
+// memory.
+TEST(ImportK8s, ACheckpointsNameSaysHowItIsQuantised) {
+  ImportOptions options;
+  options.instances = {{"g5.xlarge", "a10g", 1}};
+  options.llm_models = {"llama-3-8b-fp16/a10g", "mine-awq/a10g"};
+  const auto import = [&](const std::string& model, const std::string& more = "") {
+    return k8s({vllm("chat", model, more)}, options);
+  };
+  const std::string llama = "a/Meta-Llama-3.1-8B-Instruct";
+  struct Case {
+    std::string name;
+    std::string flags;
+    std::string quantization;
+  };
+  for (const Case& one :
+       {Case{llama, "", ""},
+        {llama + "-AWQ-INT4", "", "INT4"},
+        {llama + "-GPTQ", "", "INT4"},
+        {llama + "-FP8-dynamic", "", "FP8"},
+        {llama + "-quantized.w4a16", ", --quantization, compressed-tensors", "INT4"},
+        {llama + "-bnb-4bit", "", "INT4"},
+        {llama, ", --quantization=bitsandbytes", "INT4"},
+        {llama, ", -q, fp8", "FP8"},
+        {"a/mine-awq", ", --quantization, awq", ""}}) {
+    const Written result = import(one.name, one.flags);
+    ASSERT_TRUE(result.scenario.workloads[0].llm) << one.name;
+    EXPECT_EQ(result.scenario.workloads[0].llm->quantization, one.quantization) << one.name;
+    const bool is_slow = one.name.ends_with("4bit") || one.flags.ends_with("bitsandbytes");
+    EXPECT_EQ(says(result, "whose kernels are faster"), is_slow) << one.name;
+  }
+  for (const Case& one : {Case{llama + "-quantized.w8a8", "", ""},
+                          {llama + "-GPTQ-Int8", ", --quantization, gptq_marlin", ""},
+                          {llama, ", --quantization, of-tomorrow", ""}}) {
+    const Written result = import(one.name, one.flags);
+    EXPECT_FALSE(result.scenario.workloads[0].llm) << one.name;
+    EXPECT_TRUE(says(result, "quantised as none that is simulated, " + one.name)) << one.name;
+  }
 }
 
 TEST(ImportK8s, OtherServersOfLanguageModelsAreReadAsWell) {

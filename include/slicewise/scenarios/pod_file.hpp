@@ -209,7 +209,7 @@ struct VllmArguments {
   std::optional<std::int64_t> pipeline_parallel_size = 1;
   std::optional<std::int64_t> data_parallel_size = 1;
   bool spans_pods = false;   // by Ray or --nnodes
-  std::string quantization;  // "FP8", "INT4"; "": as the model is, or in another way
+  std::string quantization;  // as it is written, "awq_marlin"; "": as the checkpoint is
   bool has_fp8_cache = false;
   bool prefix_caching = true;  // as vLLM's V1 engine has it where nobody says otherwise
   std::optional<std::int64_t> block_size{};
