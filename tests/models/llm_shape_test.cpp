@@ -74,6 +74,18 @@ TEST(LlmShape, QuantisedLayersWeighLess) {
   EXPECT_LT(awq.weights(), fp8.weights());
 }
 
+// vLLM's --dtype auto; they weighed twice as much.
+TEST(LlmShape, CheckpointsInFp32AreServedInFp16) {
+  std::string text = kLlama3;
+  const std::string dtype = "bfloat16";
+  text.replace(text.find(dtype), dtype.size(), "float32");
+  const LlmShape single = shape_of(text);
+  EXPECT_EQ(single.weights(), shape_of(kLlama3).weights());
+  EXPECT_EQ(single.precision, "FP16");
+  const LlmModel model = model_of(single, "made", catalogue().gpus.front());
+  EXPECT_THAT(model.provenance.at("weightsMib"), HasSubstr("FP32 made FP16"));
+}
+
 // Each family from the other's, on every GPU that has both.
 TEST(DerivedStep, IsCloseToTheMeasuredOne) {
   const Catalogue& shipped = catalogue();
