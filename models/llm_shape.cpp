@@ -148,6 +148,7 @@ Expected<LlmShape> read_llm_shape(const SourceText& file) {
   constexpr int kMostLayers = 1'000;
   constexpr int kMostHeads = 10'000;
   constexpr int kWidest = 1'000'000;
+  constexpr int kLongestContext = 100'000'000;
   const auto& root = located->root;
   const auto given = [&](const char* name) { return fields.has(name) && !root[name].is_null(); };
   const auto number = [&](const char* name, int most) {
@@ -166,6 +167,11 @@ Expected<LlmShape> read_llm_shape(const SourceText& file) {
   shape.vocabulary = number("vocab_size", kWidest);
   shape.tied_embeddings = given("tie_word_embeddings") ? fields.flag("tie_word_embeddings")
                                                        : family != kFamilies.end() && family->tied;
+  const bool has_window = given("sliding_window") &&
+                          (!given("use_sliding_window") || fields.flag("use_sliding_window"));
+  if (given("max_position_embeddings") && !has_window) {
+    shape.context_length = number("max_position_embeddings", kLongestContext);
+  }
   read_precision(fields, root, shape);
   if (!reading.problems.empty()) return tl::unexpected(std::move(reading.problems));
   return shape;
@@ -181,11 +187,13 @@ LlmModel model_of(const LlmShape& shape, const std::string& name, const GpuModel
   out.kv_bytes_per_token = shape.kv_bytes_per_token();
   out.layer_parameters = shape.layer_parameters();
   out.shape = {shape.layers, shape.hidden, shape.heads, shape.kv_heads};
+  out.context_length = shape.context_length;
   out.source = "config.json";
   out.provenance = {{"weightsMib", std::string("derived: parameters by config.json") +
                                        (shape.is_single ? ", FP32 made FP16 as vLLM does" : "")},
                     {"kvBytesPerToken", "2 x layers x KV heads x head size x 2 bytes"},
                     {"layerParameters", "derived: by config.json"},
+                    {"contextLength", "max_position_embeddings of config.json"},
                     {"shape", "config.json"}};
   return out;
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,20 +16,32 @@
 namespace slicewise::scenarios {
 namespace {
 
-// "meta-llama-3-8b-instruct" of "meta-llama/Meta-Llama-3.1-8B-Instruct": those of Llama 3, 3.1 and
-// 3.3 have the same layers. Source: config.json of each. NIM 1.0 writes "llama3-8b-instruct".
-std::string plain_name(const std::string& served) {
+// "meta-llama-3.1-8b-instruct" of "meta-llama/Meta-Llama-3.1-8B-Instruct". NIM 1.0 writes
+// "llama3-8b-instruct".
+std::string lower_name(const std::string& served) {
   std::string name = lower_case(served.substr(served.find_last_of('/') + 1));
   constexpr std::string_view kLlama = "llama";
   if (const std::size_t at = name.find(kLlama) + kLlama.size();
       at >= kLlama.size() && at < name.size() && is_digit(name[at])) {
     name.insert(at, 1, '-');
   }
+  return name;
+}
+
+// Where the name has one of those with Llama 3's layers and a longer context; npos: it has none.
+// Source: config.json of each.
+std::size_t newer_llama(const std::string& name) {
   for (const std::string_view newer : {"llama-3.1-8b", "llama-3.1-70b", "llama-3.3-70b"}) {
-    const std::size_t at = name.find(newer);
-    constexpr std::size_t kMinor = std::string_view("llama-3").size();
-    if (at != name.npos) name.erase(at + kMinor, 2);
+    if (const std::size_t at = name.find(newer); at != name.npos) return at;
   }
+  return name.npos;
+}
+
+// "meta-llama-3-8b-instruct", of Llama 3.1 as well.
+std::string plain_name(const std::string& served) {
+  std::string name = lower_name(served);
+  constexpr std::size_t kMinor = std::string_view("llama-3").size();
+  if (const std::size_t at = newer_llama(name); at != name.npos) name.erase(at + kMinor, 2);
   return name;
 }
 
@@ -96,6 +109,14 @@ const Quantization* quantization_of(const VllmArguments& served, const std::stri
   return found == nullptr && !served.quantization.empty() ? &kUnknown : found;
 }
 
+// nullopt: the catalogue's.
+std::optional<std::int64_t> max_model_len(const VllmArguments& served) {
+  constexpr std::int64_t kOfNewer = 131'072;  // max_position_embeddings
+  const bool is_newer = newer_llama(lower_name(served.model)) != std::string::npos;
+  if (!served.max_model_len && is_newer) return kOfNewer;
+  return served.max_model_len.value_or(0) > 0 ? served.max_model_len : std::nullopt;
+}
+
 // The catalogue's language model that is called as what is served, "meta-llama/Llama-2-7b-chat-hf",
 // as measured on the GPU, "a10g", or to be carried over to it; "" none.
 std::string language_model(const std::string& served, const std::string& gpu,
@@ -146,9 +167,18 @@ void choose_language_models(ScenarioDraft& draft, const ImportOptions& options,
     if (!model.empty() && is_simulated) {
       workload.llm->model = model;
       if (way != nullptr) workload.llm->quantization = way->weights;
+      workload.llm->max_model_len = max_model_len(server.arguments);
       if (way != nullptr && way->is_slow) {
         report.guessed(
             "bitsandbytes: weights as AWQ's and GPTQ's are, INT4, whose kernels are faster");
+      }
+      for (const std::string& flag : server.arguments.not_simulated) {
+        report.noted(fmt::format("{}: not simulated", flag));
+      }
+      if (server.program == kNim) {
+        report.guessed(
+            "NIM: weights in 16 bits; no file says which profile it takes, FP8 where the GPU can "
+            "(llm.quantization)");
       }
       if (server.arguments.serves_adapters) {
         report.guessed(

@@ -333,7 +333,7 @@ class WorkloadDraft {
       const auto server = container.is_init ? std::nullopt : model_server(container);
       if (!server || server->arguments.model.empty()) continue;
       if (!works_on_all_gpus(server->arguments, workload_.gpus)) continue;
-      workload_.llm = DraftLlm{*server, {}, {}};
+      workload_.llm = DraftLlm{*server, {}, {}, {}};
     }
     if (workload_.llm || !workload_.model_server) return;
     report_.noted(

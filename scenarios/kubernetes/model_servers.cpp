@@ -45,6 +45,20 @@ std::optional<Number> number_of(std::string_view text, Number most) {
   return number > 0 && number <= most ? std::optional(number) : std::nullopt;
 }
 
+// "32768", or as vLLM takes it "32k" and "32K" (human_readable_int); 0 other words: "auto".
+std::int64_t length_of(std::string_view text) {
+  constexpr std::int64_t kMost = 100'000'000;
+  constexpr std::pair<char, std::int64_t> kUnits[] = {
+      {'k', 1'000}, {'K', 1 << 10}, {'m', 1'000'000}, {'M', 1 << 20}};
+  for (const auto& [unit, times] : kUnits) {
+    if (!text.ends_with(unit)) continue;
+    const auto number = number_of<double>(text.substr(0, text.size() - 1), 1e5);
+    const double length = number.value_or(0) * static_cast<double>(times);
+    return length <= kMost ? std::llround(length) : 0;
+  }
+  return number_of<std::int64_t>(text, kMost).value_or(0);
+}
+
 using Flags = std::initializer_list<std::string_view>;
 
 // Of the first that is given; "" none.
@@ -93,6 +107,10 @@ bool is_name(std::string_view text) {
          std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7f; });
 }
 
+// Of those that change its memory or its steps.
+constexpr std::string_view kNotSimulated[] = {"--cpu-offload-gb", "--speculative-config",
+                                              "--speculative-model"};
+
 VllmArguments of_vllm(const ContainerFile& container) {
   const std::vector<std::string> words = words_of(container.command);
   VllmArguments arguments;
@@ -119,6 +137,12 @@ VllmArguments of_vllm(const ContainerFile& container) {
   arguments.quantization = value_of(words, {"--quantization", "-q"});
   arguments.has_fp8_cache = value_of(words, "--kv-cache-dtype").starts_with("fp8");
   arguments.prefix_caching = std::ranges::find(words, "--no-enable-prefix-caching") == words.end();
+  if (const auto length = value_of(words, "--max-model-len"); !length.empty()) {
+    arguments.max_model_len = length_of(length);
+  }
+  for (const std::string_view flag : kNotSimulated) {
+    if (!value_of(words, flag).empty()) arguments.not_simulated.emplace_back(flag);
+  }
   arguments.block_size = number_of<std::int64_t>(value_of(words, "--block-size"), 100'000);
   arguments.can_sleep = std::ranges::find(words, "--enable-sleep-mode") != words.end();
   arguments.serves_adapters = std::ranges::find(words, "--enable-lora") != words.end();
@@ -129,6 +153,7 @@ VllmArguments of_sglang(const ContainerFile& container) {
   const std::vector<std::string> words = words_of(container.command);
   VllmArguments arguments;
   arguments.model = value_of(words, {"--model-path", "--model"});
+  arguments.max_model_len = 0;  // longer requests than fit are refused, and it starts
   take_memory(value_of(words, "--mem-fraction-static"), arguments);
   arguments.max_sequences =
       number_of<std::int64_t>(value_of(words, "--max-running-requests"), 1'000'000);
@@ -148,6 +173,7 @@ VllmArguments of_tgi(const ContainerFile& container) {
   const std::vector<std::string> words = words_of(container.command);
   VllmArguments arguments;
   arguments.model = said(container, words, "--model-id", "MODEL_ID");
+  arguments.max_model_len = 0;  // what fits, where --max-total-tokens does not say it
   take_memory(said(container, words, "--cuda-memory-fraction", "CUDA_MEMORY_FRACTION"), arguments);
   arguments.max_sequences = number_of<std::int64_t>(
       said(container, words, "--max-batch-size", "MAX_BATCH_SIZE"), 1'000'000);
@@ -171,6 +197,7 @@ VllmArguments of_nim(const ContainerFile& container) {
     arguments.model = container.image.substr(at, container.image.find_first_of(":@", at) - at);
   }
   arguments.tensor_parallel_size = all_gpus(container);
+  arguments.max_model_len = 0;  // the profile's
   return arguments;
 }
 
@@ -195,7 +222,7 @@ std::optional<ModelServer> model_server(const ContainerFile& container) {
       {kVllm, "vllm", of_vllm},
       {"SGLang", "sglang", of_sglang},
       {"TGI", "text-generation-", of_tgi},  // inference, launcher
-      {"NIM", "/nim/", of_nim},
+      {kNim, "/nim/", of_nim},
       {"KServe's Hugging Face server", "--model_id", of_vllm},
   };
   for (const Program& program : kPrograms) {

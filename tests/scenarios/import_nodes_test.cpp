@@ -347,6 +347,11 @@ TEST(VllmArguments, AreReadAsTheyAreWritten) {
   EXPECT_EQ(with_underscores.max_batched_tokens, 8192);
   EXPECT_TRUE(with_underscores.has_fp8_cache);
   EXPECT_FALSE(with_underscores.prefix_caching);
+  EXPECT_FALSE(with_underscores.max_model_len);
+  for (const auto& [written, length] : std::initializer_list<std::pair<const char*, int>>{
+           {"8192", 8192}, {"32k", 32'000}, {"32K", 32'768}, {"25.6k", 25'600}, {"auto", 0}}) {
+    EXPECT_EQ(started_by(std::string("--max_model_len=") + written).max_model_len, length);
+  }
   ContainerFile other;
   other.command = "python serve.py";
   EXPECT_FALSE(vllm_arguments(other));
@@ -439,6 +444,23 @@ TEST(ImportK8s, ACheckpointsNameSaysHowItIsQuantised) {
     EXPECT_FALSE(result.scenario.workloads[0].llm) << one.name;
     EXPECT_TRUE(says(result, "quantised as none that is simulated, " + one.name)) << one.name;
   }
+}
+
+// vLLM starts with none that does not fit: its command or the checkpoint says how long it is.
+TEST(ImportK8s, TheLongestRequestIsWrittenWhereTheCatalogueDoesNotKnowIt) {
+  ImportOptions options;
+  options.instances = {{"g5.xlarge", "a10g", 1}};
+  options.llm_models = {"llama-3-8b-fp16/a10g"};
+  const auto length = [&](const std::string& name, const std::string& flags) {
+    const Written result = k8s({vllm("chat", name, flags)}, options);
+    return result.scenario.workloads.at(0).llm.value().max_model_len;
+  };
+  EXPECT_EQ(length("a/Llama-3.1-8B", ", --max-model-len=16k"), 16'000);
+  EXPECT_EQ(length("a/Llama-3.1-8B", ""), 131'072);
+  EXPECT_EQ(length("a/Llama-3.1-8B", ", --max-model-len, auto"), std::nullopt);
+  EXPECT_EQ(length("a/Meta-Llama-3-8B", ""), std::nullopt);
+  EXPECT_TRUE(says(k8s({vllm("chat", "a/Meta-Llama-3-8B", ", --cpu-offload-gb, '8'")}, options),
+                   "--cpu-offload-gb: not simulated"));
 }
 
 TEST(ImportK8s, OtherServersOfLanguageModelsAreReadAsWell) {

@@ -213,8 +213,11 @@ struct VllmArguments {
   bool has_fp8_cache = false;
   bool prefix_caching = true;  // as vLLM's V1 engine has it where nobody says otherwise
   std::optional<std::int64_t> block_size{};
-  bool serves_adapters = false;  // LoRA adapters on the model
-  bool can_sleep = false;        // vLLM's --enable-sleep-mode
+  // Tokens of a request at the most; 0: something is said, and no number.
+  std::optional<std::int64_t> max_model_len{};
+  std::vector<std::string> not_simulated{};  // flags that change its memory or its steps
+  bool serves_adapters = false;              // LoRA adapters on the model
+  bool can_sleep = false;                    // vLLM's --enable-sleep-mode
 };
 std::optional<VllmArguments> vllm_arguments(const ContainerFile& container);
 
@@ -223,6 +226,7 @@ std::optional<VllmArguments> vllm_arguments(const ContainerFile& container);
 // huggingface.co/docs/text-generation-inference, kserve/kserve python/huggingfaceserver, NVIDIA's
 // NIM for LLMs (docs.nvidia.com/nim).
 inline constexpr std::string_view kVllm = "vLLM";
+inline constexpr std::string_view kNim = "NIM";
 struct ModelServer {
   std::string_view program;  // kVllm, "SGLang"
   VllmArguments arguments;
