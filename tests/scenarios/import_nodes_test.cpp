@@ -268,7 +268,8 @@ TEST(ImportK8s, NodesThatNoFileHasHaveTheCpuAndMemoryOfThePods) {
   ImportOptions options;
   options.instances = {{"g5.xlarge", "a10g", 1, Millicores{3'000}, gibibytes(14)},
                        {"g5.4xlarge", "a10g", 1, Millicores{15'000}, gibibytes(60)},
-                       {"g5.2xlarge", "a10g", 1, Millicores{7'000}, gibibytes(29)}};
+                       {"g5.2xlarge", "a10g", 1, Millicores{7'000}, gibibytes(29)},
+                       {"p5.48xlarge", "h100-80gb", 8, Millicores{190'000}, gibibytes(1'900)}};
   const auto pods = [](const std::string& name, const std::string& requests) {
     return "---\nkind: Deployment\nmetadata: {name: " + name +
            "}\nspec: {template: {spec: {containers: [{name: c, resources: {limits: "
@@ -278,13 +279,15 @@ TEST(ImportK8s, NodesThatNoFileHasHaveTheCpuAndMemoryOfThePods) {
   };
   const Written result =
       k8s({pods("small", "cpu: 1, memory: 4Gi"), pods("large", "cpu: 4, memory: 20Gi"),
-           pods("again", "cpu: 2, memory: 8Gi"), pods("huge", "cpu: 400")},
+           pods("again", "cpu: 2, memory: 8Gi"), pods("huge", "cpu: 400"),
+           pods("other", "memory: 100Gi")},
           options);
   std::vector<std::string> types;
   for (const NodePool& pool : result.scenario.node_pools) {
     types.push_back(pool.instance_type.value);
   }
-  EXPECT_EQ(types, (std::vector<std::string>{"g5.xlarge", "g5.2xlarge"})) << "nothing holds huge";
+  EXPECT_EQ(types, (std::vector<std::string>{"g5.xlarge", "g5.2xlarge", "p5.48xlarge"}))
+      << "nothing holds huge, and no g5 the last";
 }
 
 TEST(ImportK8s, NodesThatNoFileHasShareAsThePluginIsSet) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <memory>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "slicewise/sim/gpu_room.hpp"
