@@ -46,10 +46,12 @@ constexpr Precision kFp8{"FP8", kFp8WeightBytes};
 constexpr Precision kInt8{"INT8", 1};
 constexpr Precision kInt4{"INT4", kInt4WeightBytes};
 
+// Checkpoints in FP32 are served in FP16. Source: vLLM's and SGLang's documents, --dtype auto.
+constexpr std::string_view kSingle = "float32";
+
 std::optional<Precision> of_dtype(const std::string& dtype) {
-  if (dtype == "float16") return kHalf;
+  if (dtype == "float16" || dtype == kSingle) return kHalf;
   if (dtype == "bfloat16") return Precision{"BF16", 2};
-  if (dtype == "float32") return Precision{"FP32", 4};
   return std::nullopt;
 }
 
@@ -82,6 +84,7 @@ void read_precision(CatalogFields& fields, const nlohmann::json& root, LlmShape&
                   Code::FieldType, "float16, bfloat16 or float32");
       return;
     }
+    shape.is_single = dtype == kSingle;
   }
   shape.precision = found->name;
   shape.weight_bytes = found->bytes;
@@ -104,8 +107,7 @@ std::int64_t LlmShape::parameters() const {
 Bytes LlmShape::weights() const {
   const auto of_layers =
       static_cast<std::int64_t>(static_cast<double>(layer_parameters()) * weight_bytes);
-  const auto half = std::max<std::int64_t>(2, static_cast<std::int64_t>(weight_bytes));
-  return Bytes{of_layers + half * (parameters() - layer_parameters())};
+  return Bytes{of_layers + 2 * (parameters() - layer_parameters())};
 }
 
 Bytes LlmShape::kv_bytes_per_token() const {
@@ -146,6 +148,7 @@ Expected<LlmShape> read_llm_shape(const SourceText& file) {
   constexpr int kMostLayers = 1'000;
   constexpr int kMostHeads = 10'000;
   constexpr int kWidest = 1'000'000;
+  constexpr int kLongestContext = 100'000'000;
   const auto& root = located->root;
   const auto given = [&](const char* name) { return fields.has(name) && !root[name].is_null(); };
   const auto number = [&](const char* name, int most) {
@@ -164,6 +167,11 @@ Expected<LlmShape> read_llm_shape(const SourceText& file) {
   shape.vocabulary = number("vocab_size", kWidest);
   shape.tied_embeddings = given("tie_word_embeddings") ? fields.flag("tie_word_embeddings")
                                                        : family != kFamilies.end() && family->tied;
+  const bool has_window = given("sliding_window") &&
+                          (!given("use_sliding_window") || fields.flag("use_sliding_window"));
+  if (given("max_position_embeddings") && !has_window) {
+    shape.context_length = number("max_position_embeddings", kLongestContext);
+  }
   read_precision(fields, root, shape);
   if (!reading.problems.empty()) return tl::unexpected(std::move(reading.problems));
   return shape;
@@ -179,10 +187,13 @@ LlmModel model_of(const LlmShape& shape, const std::string& name, const GpuModel
   out.kv_bytes_per_token = shape.kv_bytes_per_token();
   out.layer_parameters = shape.layer_parameters();
   out.shape = {shape.layers, shape.hidden, shape.heads, shape.kv_heads};
+  out.context_length = shape.context_length;
   out.source = "config.json";
-  out.provenance = {{"weightsMib", "derived: parameters by config.json"},
+  out.provenance = {{"weightsMib", std::string("derived: parameters by config.json") +
+                                       (shape.is_single ? ", FP32 made FP16 as vLLM does" : "")},
                     {"kvBytesPerToken", "2 x layers x KV heads x head size x 2 bytes"},
                     {"layerParameters", "derived: by config.json"},
+                    {"contextLength", "max_position_embeddings of config.json"},
                     {"shape", "config.json"}};
   return out;
 }

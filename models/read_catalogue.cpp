@@ -474,6 +474,7 @@ LlmModel read_llm_model(CatalogFields fields) {
   model.kv_bytes_per_token = Bytes{fields.integer("kvBytesPerToken", 1)};
   if (fields.has("layerParameters")) model.layer_parameters = fields.integer("layerParameters", 1);
   if (fields.has("shape")) model.shape = read_layers(fields.object("shape"));
+  model.context_length = maybe_integer(fields, "contextLength", 1);
   model.source = is_users(fields) && !fields.has("source") ? fields.reading()->usual_source.text
                                                            : fields.text("source");
   if (fields.has("provenance")) model.provenance = fields.named_texts("provenance");

@@ -1,7 +1,6 @@
 #include "llm_benchmark.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <initializer_list>
 #include <optional>
@@ -39,7 +38,6 @@ constexpr double kMostMs = 1e8;
 constexpr double kPerMillisecond = 1e-3;
 constexpr double kLongest = 1e6;      // of a prompt or an answer, in tokens
 constexpr double kMostTokens = 1e15;  // of all
-constexpr double kMostAtOnce = 1e6;
 // More say no more of the mean.
 constexpr int kMostRequests = 5'000;
 
@@ -128,30 +126,10 @@ std::string told_model(CatalogFields& fields, const nlohmann::json& root) {
   return {};
 }
 
-// Whether requests come by a rate of their own: then how many are served at a time is chance.
+// Whether requests come by a rate of their own: then how many are served at a time is chance, and
+// the time of a token holds the prompts of those that come meanwhile.
 bool comes_at_a_rate(const nlohmann::json& root) {
   return root.contains("request_rate") && root["request_rate"] != "inf";
-}
-
-// As many as were served at a time in the mean, by Little's law: answers a second times the mean
-// time of one. nullopt: not of a vLLM benchmark at a rate, or a figure is missing.
-std::optional<double> mean_at_once(const nlohmann::json& root) {
-  constexpr std::array kFigures = {"request_throughput", "completed", "total_output_tokens",
-                                   "mean_ttft_ms", "mean_tpot_ms"};
-  const auto is_positive = [&](const char* name) {
-    return root.contains(name) && root[name].is_number() && root[name].get<double>() > 0;
-  };
-  if (!comes_at_a_rate(root) || !std::ranges::all_of(kFigures, is_positive)) return std::nullopt;
-  const auto figure = [&](const char* name) { return root[name].get<double>(); };
-  const double outputs = figure("total_output_tokens") / figure("completed");
-  const double answer_ms =
-      figure("mean_ttft_ms") + figure("mean_tpot_ms") * std::max(0.0, outputs - 1);
-  const double at_once = figure("request_throughput") * answer_ms * kPerMillisecond;
-  return at_once <= kMostAtOnce ? std::optional(std::max(1.0, at_once)) : std::nullopt;
-}
-
-bool told_as_number(const nlohmann::json& root) {
-  return root.contains("max_concurrency") && root["max_concurrency"].is_number();
 }
 
 // Requests that were served at a time, as the file says. genai-perf was told so in its own words
@@ -170,17 +148,6 @@ bool is_llm_benchmark(const SourceText& file) {
   const std::size_t first = file.text.find_first_not_of(" \t\r\n");
   return first != std::string::npos && file.text[first] == '{' &&
          (names(file, kVllm) || names(file, kGenaiPerf));
-}
-
-std::string how_many_at_once(const SourceText& file) {
-  const auto root = nlohmann::json::parse(file.text, nullptr, false);
-  if (!root.is_object() || !root.contains(std::string(kVllm)) || told_as_number(root)) return {};
-  const std::optional<double> mean = mean_at_once(root);
-  if (!mean) return {};
-  return fmt::format(
-      "it was run at a --request-rate: {:.1f} requests were served at a time in the mean, by "
-      "Little's law, unless --batch says another number. With --max-concurrency it is no mean",
-      *mean);
 }
 
 Expected<std::vector<Measurement>> read_llm_benchmark(const SourceText& file,
@@ -209,12 +176,9 @@ Expected<std::vector<Measurement>> read_llm_benchmark(const SourceText& file,
   if (out.workload.empty()) missing("what was measured", "--workload");
   const auto& root = located->root;
   const std::optional<int> told = told_at_once(fields, root, of_vllm);
-  const std::optional<double> mean = mean_at_once(root);
-  if (!context.batch && !told && !mean && comes_at_a_rate(root)) return std::vector<Measurement>{};
-  if (context.batch || told || mean) {
-    out.batch = context.batch ? *context.batch
-                : told        ? *told
-                              : static_cast<int>(std::lround(*mean));
+  if (!context.batch && comes_at_a_rate(root)) return std::vector<Measurement>{};
+  if (context.batch || told) {
+    out.batch = context.batch ? *context.batch : *told;
   } else {
     missing("how many requests were served at a time", "--batch");
   }

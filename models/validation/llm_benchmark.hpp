@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
@@ -13,13 +12,10 @@ namespace slicewise::models {
 
 bool is_llm_benchmark(const SourceText& file);
 
-// What is said of how many requests a vLLM benchmark at a --request-rate served at a time; "" of
-// all others.
-std::string how_many_at_once(const SourceText& file);
-
 // The server alone: a step makes one token for each of the requests that are
 // served at a time, and takes the mean time between tokens of one request.
 // Both files have the most requests at a time, vLLM's the model as well; the rest is of `context`.
+// Of requests at a --request-rate there is none, unless the context says how many at a time.
 Expected<std::vector<Measurement>> read_llm_benchmark(const SourceText& file,
                                                       const Catalogue& catalogue,
                                                       const MeasuredContext& context);

@@ -474,7 +474,6 @@ double least_concurrency(std::string_view text) {
 }  // namespace
 
 std::string what_is_read_of(const SourceText& file) {
-  if (is_llm_benchmark(file)) return how_many_at_once(file);
   if (!file.text.starts_with(kConcurrency)) return {};
   std::string what = fmt::format(
       "of perf_analyzer the row of the lowest concurrency is read, and of it {}: the workload "

@@ -32,6 +32,10 @@ FigureRows figures_of(const LlmModel& model) {
       row("weights", memory_cell(model.weights), "", "weightsMib"),
       row("KV cache", fmt::format("{}", model.kv_bytes_per_token.count), "bytes/token",
           "kvBytesPerToken")};
+  if (model.context_length) {
+    rows.push_back(
+        row("context length", std::to_string(*model.context_length), "tokens", "contextLength"));
+  }
   if (model.shape) {
     rows.push_back(row("layers", std::to_string(model.shape->layers), "", "shape"));
     rows.push_back(row("hidden size", std::to_string(model.shape->hidden), "", "shape"));

@@ -49,6 +49,7 @@ nlohmann::json model_json(const models::LlmModel& model) {
   }
   if (!model.uncertainty.empty()) out["uncertainty"] = uncertainty_json(model.uncertainty);
   if (model.layer_parameters) out["layerParameters"] = *model.layer_parameters;
+  if (model.context_length) out["contextLength"] = *model.context_length;
   if (model.shape) {
     out["shape"] = {{"layers", model.shape->layers},
                     {"hiddenSize", model.shape->hidden},

@@ -55,6 +55,7 @@ std::string llm_remark(const Workload& workload) {
   }
   add("max-num-seqs", llm.max_sequences);
   add("max-num-batched-tokens", llm.max_batched_tokens);
+  if (llm.max_model_len) add("max-model-len", *llm.max_model_len);
   if (llm.block_size != scenarios::Llm().block_size) add("block-size", llm.block_size);
   flags += llm.prefix_caching ? " --enable-prefix-caching" : " --no-enable-prefix-caching";
   if (llm.role != scenarios::LlmRole::Both) {

@@ -174,6 +174,13 @@ constexpr Field kLlmFields[] = {
         "maxBatchedTokens", "2048",
         "Tokens of a step, decoded and prefilled (vLLM's max_num_batched_tokens).")
         .between(1, 100'000'000),
+    field<&Llm::max_model_len>(
+        "maxModelLen", "32768",
+        "Tokens of the longest request (vLLM's max_model_len): a server whose cache holds fewer "
+        "does not start.")
+        .between(1, 100'000'000)
+        .otherwise(
+            "the model's context length, where the catalogue has it and no kvCache is given"),
     field<&Llm::prefix_caching>(
         "prefixCaching", "false",
         "Whether the cache keeps what prompts begin with alike (vLLM's enable_prefix_caching): the "

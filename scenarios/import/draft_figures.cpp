@@ -46,16 +46,17 @@ void write_llm(const DraftLlm& llm, const std::string& name, DraftLines& lines) 
   if (served.memory_hundredths != VllmArguments().memory_hundredths) {
     lines.add(fmt::format("      memoryUtilization: {}%", served.memory_hundredths));
   }
-  for (const auto& [key, value] : {std::pair("maxSequences", served.max_sequences),
-                                   std::pair("maxBatchedTokens", served.max_batched_tokens),
-                                   std::pair("blockSize", served.block_size)}) {
+  for (const auto& [key, value] :
+       {std::pair("maxSequences", served.max_sequences),
+        std::pair("maxBatchedTokens", served.max_batched_tokens),
+        std::pair("maxModelLen", llm.max_model_len), std::pair("blockSize", served.block_size)}) {
     if (value) lines.add(fmt::format("      {}: {}", key, *value));
   }
   if (served.tensor_parallel_size.value_or(1) > 1) {
     lines.add(fmt::format("      tensorParallelSize: {}", *served.tensor_parallel_size));
   }
-  if (!served.quantization.empty()) {
-    lines.add(fmt::format("      quantization: {}", served.quantization));
+  if (!llm.quantization.empty()) {
+    lines.add(fmt::format("      quantization: {}", llm.quantization));
   }
   if (served.has_fp8_cache) lines.add("      kvCacheDtype: FP8");
   if (!served.prefix_caching) lines.add("      prefixCaching: false");

@@ -192,20 +192,23 @@ double share_of_node(const DraftPool& pool, const DraftWorkload& workload,
                   one_of(type.memory.count, workload.memory_bytes));
 }
 
-// The smallest of the same family with as many GPUs that has the CPU and memory of the pod; the
-// type itself where none has.
+// The smallest with as many GPUs that has the CPU and memory of the pod, of the same family or else
+// of any; the type itself where none has.
 std::string roomier(const std::string& type, const DraftWorkload& workload,
                     const ImportOptions& options) {
   const std::string_view family = std::string_view(type).substr(0, type.find('.') + 1);
   const InstanceGpus assumed = instance_called(type, options.instances);
+  if (has_room(assumed, need_of(workload))) return type;
+  const auto size = [&](const InstanceGpus& of) {
+    return std::tuple(!of.name.starts_with(family), of.count, of.memory.count);
+  };
   const InstanceGpus* best = nullptr;
   for (const InstanceGpus& other : options.instances) {
-    if (!other.name.starts_with(family) || other.count < assumed.count) continue;
-    if (!has_room(other, need_of(workload))) continue;
-    const auto size = [](const InstanceGpus& of) { return std::pair(of.count, of.memory.count); };
+    if (other.count < assumed.count || !has_room(other, need_of(workload))) continue;
+    if (architecture_of(other) != architecture_of(assumed)) continue;
     if (best == nullptr || size(other) < size(*best)) best = &other;
   }
-  return has_room(assumed, need_of(workload)) || best == nullptr ? type : best->name;
+  return best == nullptr ? type : best->name;
 }
 
 // Nodes that no file has: of the type that the pods choose, where they do.

@@ -333,8 +333,16 @@ class WorkloadDraft {
       const auto server = container.is_init ? std::nullopt : model_server(container);
       if (!server || server->arguments.model.empty()) continue;
       if (!works_on_all_gpus(server->arguments, workload_.gpus)) continue;
-      workload_.llm = DraftLlm{*server, {}};
+      workload_.llm = DraftLlm{*server, {}, {}, {}};
     }
+    if (workload_.llm || !workload_.model_server) return;
+    report_.noted(
+        fmt::format("{}: {}, so that its requests are guessed like those of any program",
+                    workload_.model_server->program,
+                    workload_.model_server->arguments.model.empty()
+                        ? "no file says which language model it serves (--model)"
+                        : "GPUs that do not share each layer of one copy are not simulated"),
+        pod_.object_where);
   }
 
   // By `slicewise export`: Kubernetes has one kind for batch loops and for services, and one for

@@ -55,7 +55,9 @@ struct DraftPool {
 // A language model that is served, in vLLM's words.
 struct DraftLlm {
   ModelServer server;
-  std::string model;  // of the catalogue
+  std::string model;         // of the catalogue
+  std::string quantization;  // of its weights: "FP8"; "" as the model is
+  std::optional<std::int64_t> max_model_len;
 };
 
 struct DraftWorkload {

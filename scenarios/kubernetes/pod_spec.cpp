@@ -50,6 +50,7 @@ ContainerFile container_of(const Node& item, bool is_init) {
       container.command += (container.command.empty() ? "" : " ") + text_below(word, {});
     }
   }
+  container.runs_entrypoint = items_of(node_below(&item, {"command"})).empty();
   container.is_init = is_init;
   container.restarts_always = text_below(&item, {"restartPolicy"}) == "Always";
   container.where = item.where;

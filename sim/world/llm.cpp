@@ -78,6 +78,7 @@ void fill_from(const models::LlmModel& model, Llm& llm) {
   if (!llm.overhead) llm.overhead = from_seconds(model.step.overhead_s);
   if (!llm.weights) llm.weights = model.weights;
   if (!llm.kv_bytes_per_token) llm.kv_bytes_per_token = model.kv_bytes_per_token;
+  if (!llm.max_model_len && !llm.kv_cache) llm.max_model_len = model.context_length;
 }
 
 // Where the figures of the step were taken, and what beside them the laws of sharing want.
@@ -203,29 +204,40 @@ Bytes client_memory(const PoolDemand& demand, const DomainKind& kind) {
 }
 
 // As vLLM does at start: it takes its share of the memory, and what weights and CUDA context leave
-// of that is the pool. Activations are not modelled. A server without a pool does not start: it
-// asks for its weights and a block, or all memory, which its context does not leave.
+// of that is the pool. Activations are not modelled. A server whose pool does not hold one request
+// of max_model_len does not start (check_enough_kv_cache_memory in vllm/v1/core/kv_cache_utils.py):
+// it asks for its weights and that request, or all memory, which its context does not leave.
 void size_cache(const Llm& llm, Bytes memory, Bytes context, const PartOfModel& part,
                 LlmDemand& demand) {
   const auto taken =
       static_cast<std::int64_t>(llm.memory_utilization * static_cast<double>(memory.count));
   const Bytes pool = llm.kv_cache.value_or(Bytes{taken} - part.weights - context);
   demand.cache_tokens = std::max<std::int64_t>(0, pool.count) / part.kv_bytes_per_token.count;
-  const Bytes least = part.weights + part.kv_bytes_per_token;
+  const std::int64_t longest = demand.cache_tokens > 0 ? llm.max_model_len.value_or(1) : 1;
+  const Bytes least = part.weights + cache_of(longest, part.kv_bytes_per_token);
   demand.least = least + context;
   demand.share = llm.kv_cache ? memory : Bytes{taken};
-  demand.gpu_memory = demand.cache_tokens > 0 ? part.weights + pool : std::max(memory, least);
+  demand.gpu_memory =
+      demand.cache_tokens >= longest ? part.weights + pool : std::max(memory, least);
 }
 
 std::string gib_text(Bytes bytes) { return fmt::format("{:.1f} GiB", in_gibibytes(bytes)); }
 
-// What helps a server whose memory is too small for its cache, or for its weights (`none`).
+// Whether a request of max_model_len fits into the pool.
+bool can_start(const Llm& llm, const LlmDemand& demand) {
+  return demand.cache_tokens >= llm.max_model_len.value_or(1);
+}
+
+// What helps a server whose memory is too small for its cache, or to start.
 std::string more_room(const Llm& llm, const DomainKind& kind, Bytes memory,
                       const LlmDemand& demand) {
   constexpr double kMostShare = 0.95;  // the rest is for what is not modelled
   const double needed = static_cast<double>(demand.least.count) / static_cast<double>(memory.count);
-  const bool none = demand.cache_tokens == 0;
+  const bool none = !can_start(llm, demand);
   std::vector<std::string> ways;
+  if (none && demand.cache_tokens > 0) {
+    ways.push_back(fmt::format("a maxModelLen of at most {}", demand.cache_tokens));
+  }
   if (!llm.kv_cache && llm.memory_utilization < kMostShare && needed < kMostShare) {
     ways.push_back(none ? fmt::format("a memoryUtilization above {:.0f} %", std::ceil(100 * needed))
                         : "a higher memoryUtilization");
@@ -246,7 +258,8 @@ std::string more_room(const Llm& llm, const DomainKind& kind, Bytes memory,
 void note_small_pool(const WorkloadModel& model, const PoolModel& pool, const DomainKind& kind,
                      Bytes memory, const LlmDemand& demand, Diagnostics& found) {
   const std::int64_t longest = longest_sequence(model.spec);
-  if (demand.cache_tokens >= longest) return;
+  const bool starts = can_start(*model.spec.llm, demand);
+  if (starts && demand.cache_tokens >= longest) return;
   const std::string place = kind.partition.empty() ? pool.gpu->name : kind.partition;
   const Llm& llm = *model.spec.llm;
   std::string what = fmt::format(
@@ -266,6 +279,11 @@ void note_small_pool(const WorkloadModel& model, const PoolModel& pool, const Do
     what = fmt::format(
         "weights and CUDA context of \"{}\" need {}, and {}: the server does not start there",
         model.name, gib_text(demand.least), has);
+  } else if (!starts) {
+    what = fmt::format(
+        "the KV cache of \"{}\" on {} holds {} tokens, fewer than one request of maxModelLen {}: "
+        "the server does not start there",
+        model.name, place, demand.cache_tokens, *llm.max_model_len);
   }
   add_diagnostic(found, Code::GpuOom, llm.where, std::move(what),
                  more_room(llm, kind, memory, demand));

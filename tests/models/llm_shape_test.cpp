@@ -74,6 +74,31 @@ TEST(LlmShape, QuantisedLayersWeighLess) {
   EXPECT_LT(awq.weights(), fp8.weights());
 }
 
+// vLLM's --dtype auto; they weighed twice as much.
+TEST(LlmShape, CheckpointsInFp32AreServedInFp16) {
+  std::string text = kLlama3;
+  const std::string dtype = "bfloat16";
+  text.replace(text.find(dtype), dtype.size(), "float32");
+  const LlmShape single = shape_of(text);
+  EXPECT_EQ(single.weights(), shape_of(kLlama3).weights());
+  EXPECT_EQ(single.precision, "FP16");
+  const LlmModel model = model_of(single, "made", catalogue().gpus.front());
+  EXPECT_THAT(model.provenance.at("weightsMib"), HasSubstr("FP32 made FP16"));
+}
+
+// Keys and values of windows are fewer: how long a request may be says nothing of its cache.
+TEST(LlmShape, TheContextIsWhatAllLayersLookBackOver) {
+  const auto context = [](const std::string& more) {
+    return shape_of(config("qwen2", 28, 3584, 28, 4, 18944, 152064,
+                           R"(, "max_position_embeddings": 32768)" + more))
+        .context_length;
+  };
+  EXPECT_EQ(context(""), 32768);
+  EXPECT_EQ(context(R"(, "sliding_window": 131072, "use_sliding_window": false)"), 32768);
+  EXPECT_EQ(context(R"(, "sliding_window": 4096)"), std::nullopt);
+  EXPECT_EQ(shape_of(kLlama3).context_length, std::nullopt);
+}
+
 // Each family from the other's, on every GPU that has both.
 TEST(DerivedStep, IsCloseToTheMeasuredOne) {
   const Catalogue& shipped = catalogue();

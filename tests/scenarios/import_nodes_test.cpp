@@ -268,7 +268,8 @@ TEST(ImportK8s, NodesThatNoFileHasHaveTheCpuAndMemoryOfThePods) {
   ImportOptions options;
   options.instances = {{"g5.xlarge", "a10g", 1, Millicores{3'000}, gibibytes(14)},
                        {"g5.4xlarge", "a10g", 1, Millicores{15'000}, gibibytes(60)},
-                       {"g5.2xlarge", "a10g", 1, Millicores{7'000}, gibibytes(29)}};
+                       {"g5.2xlarge", "a10g", 1, Millicores{7'000}, gibibytes(29)},
+                       {"p5.48xlarge", "h100-80gb", 8, Millicores{190'000}, gibibytes(1'900)}};
   const auto pods = [](const std::string& name, const std::string& requests) {
     return "---\nkind: Deployment\nmetadata: {name: " + name +
            "}\nspec: {template: {spec: {containers: [{name: c, resources: {limits: "
@@ -278,13 +279,15 @@ TEST(ImportK8s, NodesThatNoFileHasHaveTheCpuAndMemoryOfThePods) {
   };
   const Written result =
       k8s({pods("small", "cpu: 1, memory: 4Gi"), pods("large", "cpu: 4, memory: 20Gi"),
-           pods("again", "cpu: 2, memory: 8Gi"), pods("huge", "cpu: 400")},
+           pods("again", "cpu: 2, memory: 8Gi"), pods("huge", "cpu: 400"),
+           pods("other", "memory: 100Gi")},
           options);
   std::vector<std::string> types;
   for (const NodePool& pool : result.scenario.node_pools) {
     types.push_back(pool.instance_type.value);
   }
-  EXPECT_EQ(types, (std::vector<std::string>{"g5.xlarge", "g5.2xlarge"})) << "nothing holds huge";
+  EXPECT_EQ(types, (std::vector<std::string>{"g5.xlarge", "g5.2xlarge", "p5.48xlarge"}))
+      << "nothing holds huge, and no g5 the last";
 }
 
 TEST(ImportK8s, NodesThatNoFileHasShareAsThePluginIsSet) {
@@ -330,7 +333,7 @@ TEST(VllmArguments, AreReadAsTheyAreWritten) {
   EXPECT_EQ(shared.tensor_parallel_size, 4);
   EXPECT_EQ(shared.pipeline_parallel_size, 2);
   EXPECT_EQ(shared.data_parallel_size, 1);
-  EXPECT_EQ(shared.quantization, "INT4");
+  EXPECT_EQ(shared.quantization, "awq_marlin");
   EXPECT_TRUE(shared.has_fp8_cache);
   EXPECT_FALSE(shared.spans_pods);
   EXPECT_TRUE(started_by("--enable-prefix-caching").prefix_caching);
@@ -338,16 +341,39 @@ TEST(VllmArguments, AreReadAsTheyAreWritten) {
   EXPECT_EQ(started_by("--no-enable-prefix-caching --block-size 32").block_size, 32);
   EXPECT_FALSE(started_by("--tensor_parallel_size $(GPUS)").tensor_parallel_size);
   EXPECT_TRUE(started_by("--distributed-executor-backend ray").spans_pods);
+  const VllmArguments with_underscores = started_by(
+      "--model_id=a/B_c --gpu_memory_utilization=0.45 --max_num_seqs 64 "
+      "--max_num_batched_tokens=8192 --kv_cache_dtype fp8 --no_enable_prefix_caching");
+  EXPECT_EQ(with_underscores.model, "a/B_c") << "no flag's underscore";
+  EXPECT_EQ(with_underscores.memory_hundredths, 45);
+  EXPECT_EQ(with_underscores.max_sequences, 64);
+  EXPECT_EQ(with_underscores.max_batched_tokens, 8192);
+  EXPECT_TRUE(with_underscores.has_fp8_cache);
+  EXPECT_FALSE(with_underscores.prefix_caching);
+  EXPECT_FALSE(with_underscores.max_model_len);
+  for (const auto& [written, length] : std::initializer_list<std::pair<const char*, int>>{
+           {"8192", 8192}, {"32k", 32'000}, {"32K", 32'768}, {"25.6k", 25'600}, {"auto", 0}}) {
+    EXPECT_EQ(started_by(std::string("--max_model_len=") + written).max_model_len, length);
+  }
   ContainerFile other;
   other.command = "python serve.py";
   EXPECT_FALSE(vllm_arguments(other));
 }
 
-std::string vllm(const std::string& name, const std::string& model, const std::string& more = "") {
+std::string served(const std::string& name, const std::string& container) {
   return "---\nkind: Deployment\nmetadata: {name: " + name +
-         "}\nspec: {template: {spec: {containers: [{name: c, image: vllm/vllm-openai, args: "
-         "[--model, " +
-         model + more + "], resources: {limits: {nvidia.com/gpu: 1}}}]}}}\n";
+         "}\nspec: {template: {spec: {containers: [{name: c, image: vllm/vllm-openai, " +
+         container + ", resources: {limits: {nvidia.com/gpu: 1}}}]}}}\n";
+}
+
+std::string vllm(const std::string& name, const std::string& model, const std::string& more = "") {
+  return served(name, "args: [--model, " + model + more + "]");
+}
+
+bool says(const Written& result, std::string_view what) {
+  return std::ranges::any_of(result.said.log.remarks, [&](const ImportRemark& remark) {
+    return remark.what.find(what) != std::string::npos;
+  });
 }
 
 // They were services of 2 GiB and 30 ms a request.
@@ -360,10 +386,12 @@ TEST(ImportK8s, WhatVllmServesIsALanguageModelOfTheCatalogue) {
       k8s({vllm("chat", "meta-llama/Llama-3.1-8B-Instruct",
                 ", --gpu-memory-utilization, '0.45', --max-num-seqs, '32'"),
            vllm("old", "meta-llama/Llama-2-7b-chat-hf", ", --no-enable-prefix-caching"),
-           vllm("own", "/models/mine"), vllm("new", "mistralai/Mistral-7B-v0.3")},
+           vllm("own", "/models/mine"), vllm("new", "mistralai/Mistral-7B-v0.3"),
+           served("first", "args: [meta-llama/Llama-2-7b-chat-hf, --port, '80']"),
+           served("router", "command: [a/router], args: [meta-llama/Llama-2-7b-chat-hf]")},
           options);
   const auto& workloads = result.scenario.workloads;
-  ASSERT_EQ(workloads.size(), 4U);
+  ASSERT_EQ(workloads.size(), 6U);
   ASSERT_TRUE(workloads[0].llm);
   EXPECT_EQ(workloads[0].llm->model.value, "llama-3-8b-fp16/a10g");
   EXPECT_DOUBLE_EQ(workloads[0].llm->memory_utilization, 0.45);
@@ -375,9 +403,67 @@ TEST(ImportK8s, WhatVllmServesIsALanguageModelOfTheCatalogue) {
   ASSERT_TRUE(workloads[2].llm);
   EXPECT_EQ(workloads[2].llm->model.value, "mine/l4");
   EXPECT_FALSE(workloads[3].llm);
-  EXPECT_TRUE(std::ranges::any_of(result.said.log.remarks, [](const ImportRemark& remark) {
-    return remark.what.find("mistralai/Mistral-7B-v0.3") != std::string::npos;
-  }));
+  EXPECT_TRUE(workloads[4].llm) << "the image runs `vllm serve`";
+  EXPECT_FALSE(workloads[5].llm);
+  EXPECT_TRUE(says(result, "mistralai/Mistral-7B-v0.3"));
+  EXPECT_TRUE(says(result, "vLLM: no file says which language model it serves"));
+}
+
+// Servers read it in the checkpoint's config.json: they were simulated in 16 bits, and ran out of
+// memory.
+TEST(ImportK8s, ACheckpointsNameSaysHowItIsQuantised) {
+  ImportOptions options;
+  options.instances = {{"g5.xlarge", "a10g", 1}};
+  options.llm_models = {"llama-3-8b-fp16/a10g", "mine-awq/a10g"};
+  const auto import = [&](const std::string& model, const std::string& more = "") {
+    return k8s({vllm("chat", model, more)}, options);
+  };
+  const std::string llama = "a/Meta-Llama-3.1-8B-Instruct";
+  struct Case {
+    std::string name;
+    std::string flags;
+    std::string quantization;
+  };
+  for (const Case& one :
+       {Case{llama, "", ""},
+        {llama + "-AWQ-INT4", "", "INT4"},
+        {llama + "-GPTQ", "", "INT4"},
+        {llama + "-FP8-dynamic", "", "FP8"},
+        {llama + "-quantized.w4a16", ", --quantization, compressed-tensors", "INT4"},
+        {llama + "-bnb-4bit", "", "INT4"},
+        {llama, ", --quantization=bitsandbytes", "INT4"},
+        {llama, ", -q, fp8", "FP8"},
+        {"a/mine-awq", ", --quantization, awq", ""}}) {
+    const Written result = import(one.name, one.flags);
+    ASSERT_TRUE(result.scenario.workloads[0].llm) << one.name;
+    EXPECT_EQ(result.scenario.workloads[0].llm->quantization, one.quantization) << one.name;
+    const bool is_slow = one.name.ends_with("4bit") || one.flags.ends_with("bitsandbytes");
+    EXPECT_EQ(says(result, "whose kernels are faster"), is_slow) << one.name;
+  }
+  for (const Case& one : {Case{llama + "-quantized.w8a8", "", ""},
+                          {llama + "-GPTQ-Int8", ", --quantization, gptq_marlin", ""},
+                          {llama, ", --quantization, of-tomorrow", ""}}) {
+    const Written result = import(one.name, one.flags);
+    EXPECT_FALSE(result.scenario.workloads[0].llm) << one.name;
+    EXPECT_TRUE(says(result, "quantised as none that is simulated, " + one.name)) << one.name;
+  }
+}
+
+// vLLM starts with none that does not fit: its command or the checkpoint says how long it is.
+TEST(ImportK8s, TheLongestRequestIsWrittenWhereTheCatalogueDoesNotKnowIt) {
+  ImportOptions options;
+  options.instances = {{"g5.xlarge", "a10g", 1}};
+  options.llm_models = {"llama-3-8b-fp16/a10g"};
+  const auto length = [&](const std::string& name, const std::string& flags) {
+    const Written result = k8s({vllm("chat", name, flags)}, options);
+    return result.scenario.workloads.at(0).llm.value().max_model_len;
+  };
+  EXPECT_EQ(length("a/Llama-3.1-8B", ", --max-model-len=16k"), 16'000);
+  EXPECT_EQ(length("a/Llama-3.1-8B", ""), 131'072);
+  EXPECT_EQ(length("a/Llama-3.1-8B", ", --max-model-len, auto"), std::nullopt);
+  EXPECT_EQ(length("a/Meta-Llama-3-8B", ""), std::nullopt);
+  EXPECT_TRUE(says(k8s({vllm("chat", "a/Meta-Llama-3-8B", ", --cpu-offload-gb, '8'")}, options),
+                   "--cpu-offload-gb: not simulated"));
 }
 
 TEST(ImportK8s, OtherServersOfLanguageModelsAreReadAsWell) {

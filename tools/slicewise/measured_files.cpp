@@ -20,9 +20,9 @@ namespace {
 using models::Measurement;
 
 constexpr const char* kNothingMeasured =
-    "nothing of it is a measurement: of a benchmark at a --request-rate that lacks figures --batch "
-    "has to say how "
-    "many requests were served at a time, and gpu_probe has to find MPS or MIG";
+    "nothing of it is a measurement: at a --request-rate it is chance how many requests are served "
+    "at a time, and the time of a token holds the prompts of others (measure with "
+    "--max-concurrency, or say with --batch how many there were); gpu_probe has to find MPS or MIG";
 
 void read_window(const std::vector<SourceText>& answers, const models::Catalogue& catalogue,
                  const models::MeasuredContext& context, MeasuredFiles& out,

@@ -22,8 +22,12 @@ struct LlmShape {
   int head_size = 0;
   int intermediate = 0;
   int vocabulary = 0;
+  // `max_position_embeddings`; absent where layers look back over a window only, whose keys and
+  // values are fewer.
+  std::optional<int> context_length;
   bool tied_embeddings = false;
-  std::string precision;    // of the weights: "BF16", "FP16", "FP32", "FP8", "INT8", "INT4"
+  std::string precision;    // of the weights as served: "BF16", "FP16", "FP8", "INT8", "INT4"
+  bool is_single = false;   // published in FP32, which is served in FP16
   double weight_bytes = 2;  // of a weight of a layer
   SourceLocation where;
 

@@ -133,6 +133,7 @@ struct LlmModel {
   Bytes kv_bytes_per_token;  // 2 x layers x KV heads x head size x bytes of a number
   std::optional<std::int64_t> layer_parameters;  // without embeddings and head
   std::optional<LlmLayers> shape;                // several GPUs can share what has one
+  std::optional<int> context_length;             // tokens that it takes (max_position_embeddings)
   std::string source;
   std::string date;                               // when the source was read
   std::map<std::string, std::string> provenance;  // figure -> "measured ...", "estimate ..."

@@ -33,7 +33,8 @@ struct ResourceAmount {
 struct ContainerFile {
   std::string name;
   std::string image;
-  std::string command;  // command and args, with spaces between
+  std::string command;           // command and args, with spaces between
+  bool runs_entrypoint = false;  // it has no command: args are those of what the image starts
   bool is_init = false;
   bool restarts_always = false;           // of an init container: a sidecar
   bool is_probed = false;                 // something asks whether it answers
@@ -208,12 +209,15 @@ struct VllmArguments {
   std::optional<std::int64_t> pipeline_parallel_size = 1;
   std::optional<std::int64_t> data_parallel_size = 1;
   bool spans_pods = false;   // by Ray or --nnodes
-  std::string quantization;  // "FP8", "INT4"; "": as the model is, or in another way
+  std::string quantization;  // as it is written, "awq_marlin"; "": as the checkpoint is
   bool has_fp8_cache = false;
   bool prefix_caching = true;  // as vLLM's V1 engine has it where nobody says otherwise
   std::optional<std::int64_t> block_size{};
-  bool serves_adapters = false;  // LoRA adapters on the model
-  bool can_sleep = false;        // vLLM's --enable-sleep-mode
+  // Tokens of a request at the most; 0: something is said, and no number.
+  std::optional<std::int64_t> max_model_len{};
+  std::vector<std::string> not_simulated{};  // flags that change its memory or its steps
+  bool serves_adapters = false;              // LoRA adapters on the model
+  bool can_sleep = false;                    // vLLM's --enable-sleep-mode
 };
 std::optional<VllmArguments> vllm_arguments(const ContainerFile& container);
 
@@ -222,6 +226,7 @@ std::optional<VllmArguments> vllm_arguments(const ContainerFile& container);
 // huggingface.co/docs/text-generation-inference, kserve/kserve python/huggingfaceserver, NVIDIA's
 // NIM for LLMs (docs.nvidia.com/nim).
 inline constexpr std::string_view kVllm = "vLLM";
+inline constexpr std::string_view kNim = "NIM";
 struct ModelServer {
   std::string_view program;  // kVllm, "SGLang"
   VllmArguments arguments;

@@ -211,8 +211,9 @@ struct Llm {
   std::string kv_cache_dtype;               // "FP8"; "": as the model is
   int max_sequences = 256;                  // running at once
   int max_batched_tokens = 2048;            // of a step: decoded and prefilled
-  bool prefix_caching = true;               // of blocks that are known to be alike
-  int block_size = 16;                      // tokens: what is found is a multiple of it
+  std::optional<int> max_model_len;  // tokens of a request: what the pool has to hold at start
+  bool prefix_caching = true;        // of blocks that are known to be alike
+  int block_size = 16;               // tokens: what is found is a multiple of it
   std::optional<SharedPrefix> shared_prefix;
   double prefix_reuse = 0;  // share of prompt tokens found in the cache, whichever
   std::optional<LoraAdapters> adapters;

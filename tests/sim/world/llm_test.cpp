@@ -3,6 +3,7 @@
 #include <cmath>
 #include <memory>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "slicewise/sim/gpu_room.hpp"
@@ -303,6 +304,30 @@ TEST(LlmWorld, TheServerTakesItsShareOfTheMemoryAsVllmDoes) {
   EXPECT_GT(there.cache_tokens, 10'000);
   EXPECT_FALSE(demo::has(world.findings, Code::GpuOom));
   EXPECT_EQ(world.workloads[0].gpu_memory, mebibytes(15360) + Bytes{131072 * 3072});
+}
+
+// As vLLM's check_enough_kv_cache_memory.
+TEST(LlmWorld, ACacheThatHoldsNotOneOfTheLongestRequestsStartsNoServer) {
+  scenarios::Workload w = chat_of("llama-3-8b-fp16/a10g");
+  const World by_default = world_of("g5.xlarge", w);
+  EXPECT_FALSE(demo::has(by_default.findings, Code::GpuOom)) << "8192, by the catalogue";
+  const std::int64_t tokens = by_default.workloads[0].on_pool[0].llm.at(0).cache_tokens;
+  w.llm->max_model_len = static_cast<int>(tokens);
+  EXPECT_FALSE(demo::has(world_of("g5.xlarge", w).findings, Code::GpuOom));
+  w.llm->max_model_len = 131'072;
+  const World world = world_of("g5.xlarge", w);
+  ASSERT_TRUE(demo::has(world.findings, Code::GpuOom));
+  const auto oom = std::ranges::find(world.findings, Code::GpuOom, &Diagnostic::code);
+  EXPECT_NE(oom->message.find("fewer than one request of maxModelLen 131072"), std::string::npos);
+  EXPECT_NE(oom->help.find(fmt::format("a maxModelLen of at most {}", tokens)), std::string::npos);
+  const LlmDemand& there = world.workloads[0].on_pool[0].llm.at(0);
+  EXPECT_GT(there.gpu_memory + world.pools[0].context_memory, world.pools[0].kinds[0].memory);
+  w.llm->max_model_len.reset();
+  models::Catalogue longer = demo::catalogue();
+  for (models::LlmModel& model : longer.llm_models) model.context_length = 131'072;
+  const auto built = build_world(hour_of(pool_of("g5.xlarge"), w), longer);
+  ASSERT_TRUE(built);
+  EXPECT_TRUE(demo::has(built->findings, Code::GpuOom)) << "the model's own length";
 }
 
 TEST(LlmWorld, AGivenCacheIsTakenAtItsWord) {
