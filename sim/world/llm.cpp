@@ -203,8 +203,10 @@ Bytes client_memory(const PoolDemand& demand, const DomainKind& kind) {
 }
 
 // As vLLM does at start: it takes its share of the memory, and what weights and CUDA context leave
-// of that is the pool. Activations are not modelled. A server without a pool does not start: it
-// asks for its weights and a block, or all memory, which its context does not leave.
+// of that is the pool. The share must be free when the context is there (request_memory of
+// vllm/v1/worker/utils.py), so that the shares on a GPU add up to 1 - context/memory at the most.
+// Activations are not modelled. A server without a pool does not start: it asks for its weights and
+// a block, or all memory, which its context does not leave.
 void size_cache(const Llm& llm, Bytes memory, Bytes context, const PartOfModel& part,
                 LlmDemand& demand) {
   const auto taken =
@@ -214,6 +216,8 @@ void size_cache(const Llm& llm, Bytes memory, Bytes context, const PartOfModel& 
   const Bytes least = part.weights + part.kv_bytes_per_token;
   demand.least = least + context;
   demand.share = llm.kv_cache ? memory : Bytes{taken};
+  const bool is_compared = !llm.kv_cache && !llm.sleep && demand.cache_tokens > 0;
+  demand.spare = is_compared ? context : Bytes{};
   demand.gpu_memory = demand.cache_tokens > 0 ? part.weights + pool : std::max(memory, least);
 }
 
@@ -446,6 +450,10 @@ void model_llm(const models::Catalogue& catalogue, const models::GpuModel* from,
 
 Bytes process_memory(const WorkloadModel& model, const PoolDemand& demand, std::size_t kind) {
   return demand.llm.empty() ? model.gpu_memory : demand.llm[kind].gpu_memory;
+}
+
+Bytes spare_memory(const PoolDemand& demand, std::size_t kind) {
+  return demand.llm.empty() ? Bytes{} : demand.llm[kind].spare;
 }
 
 Bytes memory_by_turns(const WorkloadModel& model, const PoolDemand& demand, std::size_t kind) {

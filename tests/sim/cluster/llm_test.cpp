@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "slicewise/sim/gpu_room.hpp"
 #include "slicewise/sim/kernel/random.hpp"
 #include "slicewise/sim/metrics/replication.hpp"
 
@@ -324,6 +325,10 @@ TEST(LlmCluster, TwoServersDoNotFitOneGpu) {
   s.node_pools[0].instance_type.value = "g6e.xlarge";
   s.workloads[0].llm->model.value = "llama-3-8b-fp16/a100-80gb";
   EXPECT_EQ(demo::result(s).pods.oom_kills, 0);
+  // vLLM compares its half with what its own CUDA context has left.
+  s.workloads[0].llm->memory_utilization = 0.5;
+  EXPECT_GT(demo::result(s).pods.oom_kills, 0);
+  EXPECT_EQ(gpu_rooms(demo::world(s)).front().safe, 1);
 }
 
 TEST(LlmCluster, SequencesBeyondThePoolAreRefused) {

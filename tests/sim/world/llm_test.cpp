@@ -382,6 +382,18 @@ TEST(LlmWorld, AShareBelowTheWeightsIsToldApartFromAGpuThatIsTooSmall) {
   EXPECT_EQ(gpu_rooms(world_of("g4dn.xlarge", chat)).front().bound, GpuRoom::Bound::Memory);
 }
 
+// vLLM refuses to start where its share is more than its own CUDA context leaves.
+TEST(LlmWorld, AShareOfAllMemoryNeverStarts) {
+  scenarios::Workload chat = chat_of("llama-3-8b-fp16/a10g");
+  chat.llm->memory_utilization = 1;
+  EXPECT_TRUE(world_of("g5.xlarge", chat).workloads[0].dies_at_start);
+  const World context = world_of("g5.xlarge", chat_of("llama-3-8b-fp16/a10g"));
+  const double most = 1 - static_cast<double>(context.pools[0].context_memory.count) /
+                              static_cast<double>(context.pools[0].kinds[0].memory.count);
+  chat.llm->memory_utilization = most - 1e-6;
+  EXPECT_FALSE(world_of("g5.xlarge", chat).workloads[0].dies_at_start);
+}
+
 // A plan of two pools was refused because the model does not fit the pool that it stays away from.
 TEST(LlmWorld, NothingIsSaidOfPoolsThatItsPodsStayAwayFrom) {
   scenarios::Workload chat = chat_of("llama-3-8b-fp16/a100-80gb");
