@@ -26,9 +26,9 @@ constexpr Duration kUsualOverhead = microseconds(600);
 constexpr double kAdapterLoadBytesPerSecond = 12e9;
 
 // Beside weights and cache a server keeps what a step of the most tokens takes, found by a step of
-// its own at start. Source: vLLM's logs of models of 8B, 1.04 GiB (Qwen3-8B on L4, FP16: 22.03 GiB x
-// 0.9 - 15.27 of weights - 3.14 of cache - context), 1.26 GiB (Llama-3-8B on H100, vLLM PR 10511).
-// Assumed elsewhere.
+// its own at start. Source: vLLM's logs of models of 8B, 1.04 GiB (Qwen3-8B on L4, FP16: 22.03 GiB
+// x 0.9 - 15.27 of weights - 3.14 of cache - context), 1.26 GiB (Llama-3-8B on H100, vLLM PR
+// 10511). Assumed elsewhere.
 constexpr Bytes kActivations = mebibytes(1'126);
 
 // Decoding reads the weights and little else happens.
@@ -160,13 +160,18 @@ Bytes cache_of(std::int64_t tokens, Bytes each) {
   return {tokens > kMost / each.count ? kMost : tokens * each.count};
 }
 
-models::LlmStep step_on(const Llm& llm, const models::GpuModel* from, const PoolModel& pool) {
+models::LlmStep step_on(const Llm& llm, const models::LlmModel* named, const models::GpuModel* from,
+                        const PoolModel& pool) {
   const models::GpuModel& to = *pool.gpu;
   const models::GpuModel& gpu = from == nullptr ? to : *from;
   const double kv_read_s =
       llm.kv_read_seconds.value_or(models::cache_read_seconds(*llm.kv_bytes_per_token, gpu));
-  const models::LlmStep step{to_seconds(*llm.weights_time), *llm.token_seconds, kv_read_s,
-                             to_seconds(*llm.overhead)};
+  models::LlmStep step{to_seconds(*llm.weights_time), *llm.token_seconds, kv_read_s,
+                       to_seconds(*llm.overhead)};
+  if (named != nullptr) {  // attention stays in FP16
+    const double gain = models::arithmetic_gain(named->precision, gpu);
+    step.pair_s = models::pair_seconds(*named, step.token_s * gain);
+  }
   if (!models::can_carry_over(gpu, to)) return step;
   models::LlmStep there = models::carried_over(step, gpu, to);
   there.token_s /= models::arithmetic_gain(llm.quantization, to);
@@ -209,8 +214,9 @@ Bytes client_memory(const PoolDemand& demand, const DomainKind& kind) {
 }
 
 // As vLLM does at start: it takes its share of the memory, and what weights, CUDA context and the
-// activations of a step leave of that is the pool. The share must be free when the context is there (request_memory of
-// vllm/v1/worker/utils.py), so that the shares on a GPU add up to 1 - context/memory at the most.
+// activations of a step leave of that is the pool. The share must be free when the context is there
+// (request_memory of vllm/v1/worker/utils.py), so that the shares on a GPU add up to 1 -
+// context/memory at the most.
 //  A server without a pool does not start: it asks for its weights and
 // a block, or all memory, which its context does not leave.
 void size_cache(const Llm& llm, Bytes memory, Bytes context, const PartOfModel& part,
@@ -275,7 +281,8 @@ void note_small_pool(const WorkloadModel& model, const PoolModel& pool, const Do
                           100 * llm.memory_utilization, gib_text(memory), place,
                           gib_text(demand.share));
     what = fmt::format(
-        "weights, activations and CUDA context of \"{}\" need {}, and {}: the server does not start there",
+        "weights, activations and CUDA context of \"{}\" need {}, and {}: the server does not "
+        "start there",
         model.name, gib_text(demand.least), has);
   }
   add_diagnostic(found, Code::GpuOom, llm.where, std::move(what),
@@ -421,7 +428,7 @@ void model_llm(const models::Catalogue& catalogue, const models::GpuModel* from,
     PoolDemand& demand = model.on_pool[p];
     const bool is_shared = demand.gpus > 1 && demand.schedulable;
     const int gpus = is_shared ? demand.gpus : 1;
-    models::LlmStep step = step_on(llm, from, pool);
+    models::LlmStep step = step_on(llm, named, from, pool);
     if (is_shared) step = models::shared_step(step, *shape, gpus, *pool.gpu);
     const PartOfModel part = part_of(llm, shape, gpus);
     for (std::size_t k = 0; k < pool.kinds.size(); ++k) {
@@ -434,6 +441,7 @@ void model_llm(const models::Catalogue& catalogue, const models::GpuModel* from,
       there.token_s = here.token_s;
       there.kv_read_s = here.kv_read_s;
       there.overhead_s = here.overhead_s;
+      there.pair_s = here.pair_s;
       if (is_shared) there.shared = shape;
       time_adapters(llm, *pool.gpu, share.bandwidth, gpus, there);
       const Bytes memory = client_memory(demand, kind);

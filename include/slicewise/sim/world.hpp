@@ -211,6 +211,7 @@ struct LlmDemand {
   double token_s = 0;    // t
   double kv_read_s = 0;  // per cached token and step
   double overhead_s = 0;
+  double pair_s = 0;              // attention of a token of a long prompt to one before it
   double adapter_load_s = 0;      // one LoRA adapter comes into GPU memory
   double adapter_read_s = 0;      // ... and is read in a step
   std::int64_t cache_tokens = 0;  // size of the KV pool of one pod; 0: it does not start here

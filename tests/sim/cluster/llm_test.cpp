@@ -44,6 +44,19 @@ TEST(LlmCluster, AtLightLoadTheClosedForm) {
               1e6 * dollars / got.tokens->output_tokens, 1e-6);
 }
 
+// 11,904 tokens beyond those whose attention t holds.
+TEST(LlmCluster, ALongPromptAtLightLoadTheClosedForm) {
+  Workload w = chat(0.01);
+  w.llm->input = exactly(16'000);
+  w.llm->max_batched_tokens = 16'000;
+  const Scenario s = on_g5({w}, 20'000);
+  models::LlmStep step = step_of(demo::world(s));
+  EXPECT_NEAR(step.pair_s, step.token_s * 2 * 32 * 4096 / 6'979'584'000.0, 1e-15);
+  const double first = models::step_seconds(step, 16'000, 0) + step.pair_s * 11'904 * 11'904 / 2;
+  EXPECT_NEAR(to_seconds(demo::result(s).workloads[0].tokens->first_token->p50), first,
+              0.005 * first);
+}
+
 std::vector<RequestTrace::Row> random_rows(int count) {
   RandomStream random(5, 0, 0, Purpose::Test);
   std::vector<RequestTrace::Row> rows;
