@@ -45,9 +45,11 @@ StepWork work_of(const LlmStep& law, const StepLoad& load, DomainShare rate) {
   const double compute_s = load.tokens * law.token_s / rate.compute;
   const double weights_s = law.weights_s / rate.bandwidth;
   const double together_s = std::sqrt(weights_s * weights_s + compute_s * compute_s);
+  const double attention_s = load.attention_s / rate.compute;
   const double caches_s = (load.cached * law.kv_read_s + load.adapters_s) / rate.bandwidth;
-  if (together_s <= 0) return {0, caches_s};
-  return {compute_s * (compute_s / together_s), weights_s * (weights_s / together_s) + caches_s};
+  if (together_s <= 0) return {attention_s, caches_s};
+  return {compute_s * (compute_s / together_s) + attention_s,
+          weights_s * (weights_s / together_s) + caches_s};
 }
 
 }  // namespace
@@ -56,6 +58,14 @@ double step_seconds(const LlmStep& law, double tokens, double cached) {
   const double compute_s = tokens * law.token_s;
   return std::sqrt(law.weights_s * law.weights_s + compute_s * compute_s) +
          tokens * law.exchange_s + cached * law.kv_read_s + law.overhead_s;
+}
+
+double pairs_beyond(std::int64_t before, std::int64_t tokens) {
+  const auto up_to = [](std::int64_t n) {
+    const auto beyond = static_cast<double>(std::max<std::int64_t>(0, n - kAttendedByLaw));
+    return beyond * beyond / 2;
+  };
+  return up_to(before + tokens) - up_to(before);
 }
 
 double cache_read_seconds(Bytes per_token, const GpuModel& gpu) {
@@ -95,8 +105,12 @@ DomainClient client_of_step(const LlmStep& law, const StepLoad& load, const Doma
 }
 
 LlmStep in_domain(const LlmStep& law, DomainShare share) {
-  return {law.weights_s / share.bandwidth, law.token_s / share.compute,
-          law.kv_read_s / share.bandwidth, law.overhead_s, law.exchange_s};
+  return {law.weights_s / share.bandwidth,
+          law.token_s / share.compute,
+          law.kv_read_s / share.bandwidth,
+          law.overhead_s,
+          law.exchange_s,
+          law.pair_s / share.compute};
 }
 
 bool can_share(const LlmLayers& model, int gpus) {
@@ -120,6 +134,7 @@ LlmStep shared_step(const LlmStep& law, const LlmLayers& model, int gpus, const 
   each.weights_s = beside_whole(law.weights_s, whole.weights_s, 1.0 / gpus);
   each.token_s = beside_whole(law.token_s, whole.token_s, 1.0 / gpus);
   each.kv_read_s = law.kv_read_s * cache_part(model, gpus);
+  each.pair_s = law.pair_s / gpus;
   return each;
 }
 
@@ -136,6 +151,15 @@ double arithmetic_gain(std::string_view precision, const GpuModel& gpu) {
   const std::string& capability = gpu.compute_capability;
   const bool has_fp8 = capability.size() > 3 || capability >= "8.9";
   return precision == "FP8" && has_fp8 ? 2 : 1;
+}
+
+double pair_seconds(const LlmModel& model, double token_s) {
+  if (!model.shape || !model.layer_parameters) return 0;
+  // L h: keys and values are 2 numbers of 2 bytes for each of the KV heads, queries have all heads.
+  constexpr double kBytesOfKeyAndValue = 2 * kBytesOfNumber;
+  const double numbers = static_cast<double>(model.kv_bytes_per_token.count) / kBytesOfKeyAndValue *
+                         model.shape->heads / model.shape->kv_heads;
+  return token_s * 2 * numbers / static_cast<double>(*model.layer_parameters);
 }
 
 LlmModel quantised(LlmModel model, std::string_view precision) {

@@ -221,6 +221,11 @@ struct ClusterState {
     const PoolDemand& there = model(pod).on_pool[index(nodes[index(pod.node)].pool)];
     return process_memory(model(pod), there, domains[index(pod.domain)].kind);
   }
+  // That must be free beside it when the process starts.
+  Bytes spare_memory(const Pod& pod) const {
+    const PoolDemand& there = model(pod).on_pool[index(nodes[index(pod.node)].pool)];
+    return sim::spare_memory(there, domains[index(pod.domain)].kind);
+  }
   // Of that, what it has only while no other engine of its GPU is awake.
   Bytes memory_by_turns(const Pod& pod) const {
     if (pod.domain == kNoDomain) return {};

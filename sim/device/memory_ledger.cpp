@@ -32,8 +32,8 @@ std::optional<Bytes> MemoryLedger::open(std::uint32_t context, const Process& pr
   if (process.needed > usable_) return std::nullopt;  // and sums below cannot overflow
   const Bytes one = context_memory_ + process.needed;
   const Bytes available = usable_ - used_;
-  if (process.limit && one > *process.limit) return std::nullopt;
-  if (Bytes{one.count * process.copies} > available) return std::nullopt;
+  if (process.limit && one + process.spare > *process.limit) return std::nullopt;
+  if (Bytes{one.count * process.copies} + process.spare > available) return std::nullopt;
   Bytes held{one.count * process.copies};
   if (process.greedy) {
     const Bytes contexts{context_memory_.count * process.copies};

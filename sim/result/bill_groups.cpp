@@ -59,7 +59,7 @@ BillPart bill_of(const std::vector<Payer>& payers, std::string_view by, const st
   Usd of_jobs;
   Usd of_requests;
   double jobs = 0;
-  double requests = 0;
+  double thousands = 0;  // of requests in their objectives
   double gpu_hours = 0;
   int services = 0;
   for (const Payer& payer : payers) {
@@ -71,7 +71,10 @@ BillPart bill_of(const std::vector<Payer>& payers, std::string_view by, const st
     if (payer.workload.requests) {
       ++services;
       of_requests += bill.after_warmup.value_or(Usd{});
-      requests += payer.workload.requests->in_objectives;
+      if (bill.after_warmup && bill.per_1k_requests_in_slo &&
+          bill.per_1k_requests_in_slo->nano > 0) {
+        thousands += to_dollars(*bill.after_warmup) / to_dollars(*bill.per_1k_requests_in_slo);
+      }
     } else if (!payer.workload.notebooks) {
       of_jobs += bill.total;
       jobs += payer.completed;
@@ -82,7 +85,7 @@ BillPart bill_of(const std::vector<Payer>& payers, std::string_view by, const st
   }
   if (services > 0) sum.after_warmup = of_requests;
   sum.per_job = per_unit(of_jobs, jobs);
-  if (services == 1 || !staged) sum.per_1k_requests_in_slo = per_unit(of_requests, requests / 1000);
+  if (services == 1 || !staged) sum.per_1k_requests_in_slo = per_unit(of_requests, thousands);
   sum.per_gpu_hour = per_unit(sum.total, gpu_hours);
   return sum;
 }

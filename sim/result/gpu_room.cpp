@@ -91,7 +91,8 @@ std::vector<Candidate> candidates_on(const World& world, std::size_t p, std::siz
     out.push_back({&model,
                    std::min({model.spec.count, ticket->count, on_node(pool, model.spec.pod)}),
                    {largest_process_memory(model, demand, k) - by_turns, model.greedy,
-                    model.spec.processes_per_pod, limit_of_process(pool, *ticket, model)},
+                    model.spec.processes_per_pod, limit_of_process(pool, *ticket, model),
+                    spare_memory(demand, k)},
                    by_turns,
                    is_spread && demand.shares_several ? demand.gpus : 1});
     if (demand.llm.empty()) continue;
@@ -256,7 +257,8 @@ GpuRoom room_of(const PoolModel& pool, std::size_t of_kind, const std::vector<Ti
     const Candidate& next = *at(candidates, pods);
     const MemoryLedger::Process& process = next.process;
     if (ledger.open(static_cast<std::uint32_t>(pods), process)) continue;
-    const bool passes_limit = process.limit && room.context + process.needed > *process.limit;
+    const bool passes_limit =
+        process.limit && room.context + process.needed + process.spare > *process.limit;
     room.bound = passes_limit ? Bound::ProcessLimit : Bound::Memory;
     if (passes_limit) room.process_limit = process.limit;
     if (next.starved != nullptr) {
@@ -272,8 +274,8 @@ GpuRoom room_of(const PoolModel& pool, std::size_t of_kind, const std::vector<Ti
     add_tenant(tenant, room);
   }
   if (const Candidate* next = at(candidates, room.safe)) {
-    room.next = room.process_limit ? room.context + next->process.needed
-                                   : room.needed + next->pod(room.context);
+    room.next = next->process.spare + (room.process_limit ? room.context + next->process.needed
+                                                          : room.needed + next->pod(room.context));
     if (next->starved != nullptr) room.next = next->starved->least;
     room.next_workload = next->model->name;
   }

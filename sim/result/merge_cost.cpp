@@ -27,15 +27,13 @@ std::int64_t jobs_done(std::size_t workload, std::span<const Replication> replic
 }
 
 std::int64_t requests_in_slo(std::size_t workload, std::span<const Replication> replications) {
-  return sum_over(replications, [&](const Replication& r) {
-    return r.workloads[workload].requests.in_objectives;
-  });
+  return sum_over(replications,
+                  [&](const Replication& r) { return r.workloads[workload].units_in_objective; });
 }
 
 std::int64_t flows_in_slo(std::size_t pipeline, std::span<const Replication> replications) {
-  return sum_over(replications, [&](const Replication& r) {
-    return r.pipelines[pipeline].requests.in_objectives;
-  });
+  return sum_over(replications,
+                  [&](const Replication& r) { return r.pipelines[pipeline].units_in_objective; });
 }
 
 // Of one, of so many; nullopt of none, and of a bill that nobody knows.

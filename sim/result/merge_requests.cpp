@@ -81,7 +81,6 @@ void add_requests(const World& world, std::span<const Replication> replications,
     in_system[r] = records[r]->in_system_ns / static_cast<double>(observed.ns);
     result.requests->mean_in_system += in_system[r] / runs;
     result.requests->arrived_per_second += per_second(records[r]->arrived, observed) / runs;
-    result.goodput_per_second += per_second(records[r]->in_objectives, observed) / runs;
   }
   result.requests->left_over = left_over_share(records, in_system);
   result.latency = times_of(records, &RequestRecord::latency);
@@ -118,10 +117,15 @@ WorkloadResult pipeline_result(const World& world, std::size_t p,
   std::vector<const RequestRecord*> records;
   for (const Replication& r : replications) records.push_back(&r.pipelines[p].requests);
   add_requests(world, replications, records, result);
-  result.completed = result.requests->answered;
-  result.throughput_per_second = mean_over(replications, [&](const Replication& r) {
-    return per_second(r.pipelines[p].requests.answered, r.length - world.warmup);
-  });
+  const auto per_second_of = [&](std::int64_t PipelineRecord::*units) {
+    return mean_over(replications, [&](const Replication& r) {
+      return per_second(r.pipelines[p].*units, r.length - world.warmup);
+    });
+  };
+  result.completed =
+      mean_over(replications, [&](const Replication& r) { return r.pipelines[p].units_done; });
+  result.throughput_per_second = per_second_of(&PipelineRecord::units_done);
+  result.goodput_per_second = per_second_of(&PipelineRecord::units_in_objective);
   result.bound_by = bound_of_flow(model, result);
   result.objectives = judge_objectives(model, p, replications, result);
   add_scatter(result.objectives, replications,

@@ -173,11 +173,10 @@ WorkloadResult workload_result(const World& world, std::size_t w,
     std::vector<const RequestRecord*> records;
     for (const Replication& r : replications) records.push_back(&r.workloads[w].requests);
     add_requests(world, replications, records, result);
-  } else {
-    result.goodput_per_second = mean_over(replications, [&](const Replication& r) {
-      return per_second(units_in_objective(model, r.workloads[w]), observed(r));
-    });
   }
+  result.goodput_per_second = mean_over(replications, [&](const Replication& r) {
+    return per_second(units_in_objective(model, r.workloads[w]), observed(r));
+  });
   result.tokens = token_figures(world, w, replications);
   result.notebooks = notebook_figures(world, w, replications);
   if (model.spec.schedule) {

@@ -58,7 +58,7 @@ std::string one_more(int safe) {
 }
 
 std::string share_text(const GpuRoom& room) {
-  return fmt::format("{} takes {} of {} GiB (memoryUtilization), its weights and context need {}",
+  return fmt::format("{} takes {} of {} GiB (memoryUtilization), its weights, activations and context need {}",
                      room.next_workload, gib(room.process_limit.value_or(Bytes{})),
                      gib(room.usable), gib(room.next));
 }

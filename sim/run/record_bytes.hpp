@@ -62,7 +62,7 @@ SLICEWISE_MEMBERS(TokenRecord, answered, input, output, output_late, preemptions
 SLICEWISE_MEMBERS(ScalingRecord, replica_ns, most, ups, downs, start_up)
 SLICEWISE_MEMBERS(NotebookRecord, sessions, cells, culled, active_users, waiting, session_start,
                   slowdown, gave_up)
-SLICEWISE_MEMBERS(PipelineRecord, requests)
+SLICEWISE_MEMBERS(PipelineRecord, units_done, units_in_objective, requests)
 SLICEWISE_MEMBERS(WorkloadRecord, jobs_done, jobs_failed, runs_missed, runs_replaced, disrupted,
                   gpu_disrupted, oom_kills, faults, crash_looping, pending_for_good,
                   longest_pending, units_done, units_in_objective, units_under_way, completion,

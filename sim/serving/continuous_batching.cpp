@@ -19,6 +19,7 @@ BatchingLimits within_budget(BatchingLimits limits) {
 ContinuousBatching::ContinuousBatching(const models::LlmStep& law, const BatchingLimits& limits,
                                        std::shared_ptr<const scenarios::PromptBlocks> blocks)
     : limits_(within_budget(limits)),
+      pair_s_(law.pair_s),
       clock_(law),
       pool_(limits.cache_tokens, limits.prefix_reuse, limits.block_size, std::move(blocks)) {
   assert(limits_.max_sequences > 0 && limits_.cache_tokens > 0);
@@ -146,11 +147,13 @@ void ContinuousBatching::admit(const Next& which, TimePoint now) {
 void ContinuousBatching::plan(std::int64_t decodes, std::int64_t prefilled) {
   std::int64_t cached = 0;
   std::int64_t sequences = 0;
+  double pairs = 0;
   std::int64_t steps = prefilled > 0 ? 1 : std::min(StepClock::kMostSteps, pool_.free() / decodes);
   for (const Sequence& sequence : running_) {
     if (!sequence.decodes() && sequence.chunk == 0) continue;
     ++sequences;
     cached += sequence.cached;
+    if (sequence.chunk > 0) pairs += models::pairs_beyond(sequence.cached, sequence.chunk);
     if (!sequence.decodes()) continue;
     steps = std::min<std::int64_t>(steps, sequence.request.output_tokens - sequence.answered);
   }
@@ -158,10 +161,13 @@ void ContinuousBatching::plan(std::int64_t decodes, std::int64_t prefilled) {
   // An adapter comes with a prompt, whose step is a piece of its own.
   const AdapterSlots::StepTime adapters = slots_ ? slots_->next_step() : AdapterSlots::StepTime{};
   if (slots_) counts_.adapter_loads = slots_->loads();
-  steps = clock_.plan(tokens, cached, decodes, steps, adapters.load_s + adapters.read_s);
+  const double attention_s = pair_s_ * pairs;
+  const double beside_s = adapters.load_s + adapters.read_s + attention_s;
+  steps = clock_.plan(tokens, cached, decodes, steps, beside_s);
   const double grown = static_cast<double>(decodes) * static_cast<double>(steps - 1) / 2;
-  piece_ = {steps,   sequences, tokens, clock_.work_of(steps), static_cast<double>(cached) + grown,
-            adapters};
+  piece_ = {
+      steps,    sequences,  tokens, clock_.work_of(steps), static_cast<double>(cached) + grown,
+      adapters, attention_s};
 }
 
 Duration ContinuousBatching::cut(Duration done) {

@@ -25,6 +25,12 @@ constexpr Duration kUsualOverhead = microseconds(600);
 // From host memory over PCIe 3 x16. Assumed.
 constexpr double kAdapterLoadBytesPerSecond = 12e9;
 
+// Beside weights and cache a server keeps what a step of the most tokens takes, found by a step of
+// its own at start. Source: vLLM's logs of models of 8B, 1.04 GiB (Qwen3-8B on L4, FP16: 22.03 GiB
+// x 0.9 - 15.27 of weights - 3.14 of cache - context), 1.26 GiB (Llama-3-8B on H100, vLLM PR
+// 10511). Assumed elsewhere.
+constexpr Bytes kActivations = mebibytes(1'126);
+
 // Decoding reads the weights and little else happens.
 constexpr double kDecodingBandwidthShare = 1;
 
@@ -155,13 +161,18 @@ Bytes cache_of(std::int64_t tokens, Bytes each) {
   return {tokens > kMost / each.count ? kMost : tokens * each.count};
 }
 
-models::LlmStep step_on(const Llm& llm, const models::GpuModel* from, const PoolModel& pool) {
+models::LlmStep step_on(const Llm& llm, const models::LlmModel* named, const models::GpuModel* from,
+                        const PoolModel& pool) {
   const models::GpuModel& to = *pool.gpu;
   const models::GpuModel& gpu = from == nullptr ? to : *from;
   const double kv_read_s =
       llm.kv_read_seconds.value_or(models::cache_read_seconds(*llm.kv_bytes_per_token, gpu));
-  const models::LlmStep step{to_seconds(*llm.weights_time), *llm.token_seconds, kv_read_s,
-                             to_seconds(*llm.overhead)};
+  models::LlmStep step{to_seconds(*llm.weights_time), *llm.token_seconds, kv_read_s,
+                       to_seconds(*llm.overhead)};
+  if (named != nullptr) {  // attention stays in FP16
+    const double gain = models::arithmetic_gain(named->precision, gpu);
+    step.pair_s = models::pair_seconds(*named, step.token_s * gain);
+  }
   if (!models::can_carry_over(gpu, to)) return step;
   models::LlmStep there = models::carried_over(step, gpu, to);
   there.token_s /= models::arithmetic_gain(llm.quantization, to);
@@ -203,22 +214,27 @@ Bytes client_memory(const PoolDemand& demand, const DomainKind& kind) {
   return kind.memory;
 }
 
-// As vLLM does at start: it takes its share of the memory, and what weights and CUDA context leave
-// of that is the pool. Activations are not modelled. A server whose pool does not hold one request
-// of max_model_len does not start (check_enough_kv_cache_memory in vllm/v1/core/kv_cache_utils.py):
-// it asks for its weights and that request, or all memory, which its context does not leave.
+// As vLLM does at start: it takes its share of the memory, and what weights, CUDA context and the
+// activations of a step leave of that is the pool. The share must be free when the context is there
+// (request_memory of vllm/v1/worker/utils.py), so that the shares on a GPU add up to 1 -
+// context/memory at the most. A server whose pool does not hold one request of max_model_len does
+// not start (check_enough_kv_cache_memory in vllm/v1/core/kv_cache_utils.py): it asks for its
+// weights and that request, or all memory, which its context does not leave.
 void size_cache(const Llm& llm, Bytes memory, Bytes context, const PartOfModel& part,
                 LlmDemand& demand) {
   const auto taken =
       static_cast<std::int64_t>(llm.memory_utilization * static_cast<double>(memory.count));
-  const Bytes pool = llm.kv_cache.value_or(Bytes{taken} - part.weights - context);
+  const Bytes loaded = part.weights + kActivations;
+  const Bytes pool = llm.kv_cache.value_or(Bytes{taken} - loaded - context);
   demand.cache_tokens = std::max<std::int64_t>(0, pool.count) / part.kv_bytes_per_token.count;
   const std::int64_t longest = demand.cache_tokens > 0 ? llm.max_model_len.value_or(1) : 1;
-  const Bytes least = part.weights + cache_of(longest, part.kv_bytes_per_token);
+  const Bytes least = loaded + cache_of(longest, part.kv_bytes_per_token);
   demand.least = least + context;
   demand.share = llm.kv_cache ? memory : Bytes{taken};
-  demand.gpu_memory =
-      demand.cache_tokens >= longest ? part.weights + pool : std::max(memory, least);
+  const bool starts = demand.cache_tokens >= longest;
+  const bool is_compared = !llm.kv_cache && !llm.sleep && starts;
+  demand.spare = is_compared ? context : Bytes{};
+  demand.gpu_memory = starts ? loaded + pool : std::max(memory, least);
 }
 
 std::string gib_text(Bytes bytes) { return fmt::format("{:.1f} GiB", in_gibibytes(bytes)); }
@@ -277,7 +293,8 @@ void note_small_pool(const WorkloadModel& model, const PoolModel& pool, const Do
                           100 * llm.memory_utilization, gib_text(memory), place,
                           gib_text(demand.share));
     what = fmt::format(
-        "weights and CUDA context of \"{}\" need {}, and {}: the server does not start there",
+        "weights, activations and CUDA context of \"{}\" need {}, and {}: the server does not "
+        "start there",
         model.name, gib_text(demand.least), has);
   } else if (!starts) {
     what = fmt::format(
@@ -428,7 +445,7 @@ void model_llm(const models::Catalogue& catalogue, const models::GpuModel* from,
     PoolDemand& demand = model.on_pool[p];
     const bool is_shared = demand.gpus > 1 && demand.schedulable;
     const int gpus = is_shared ? demand.gpus : 1;
-    models::LlmStep step = step_on(llm, from, pool);
+    models::LlmStep step = step_on(llm, named, from, pool);
     if (is_shared) step = models::shared_step(step, *shape, gpus, *pool.gpu);
     const PartOfModel part = part_of(llm, shape, gpus);
     for (std::size_t k = 0; k < pool.kinds.size(); ++k) {
@@ -441,6 +458,7 @@ void model_llm(const models::Catalogue& catalogue, const models::GpuModel* from,
       there.token_s = here.token_s;
       there.kv_read_s = here.kv_read_s;
       there.overhead_s = here.overhead_s;
+      there.pair_s = here.pair_s;
       if (is_shared) there.shared = shape;
       time_adapters(llm, *pool.gpu, share.bandwidth, gpus, there);
       const Bytes memory = client_memory(demand, kind);
@@ -464,6 +482,10 @@ void model_llm(const models::Catalogue& catalogue, const models::GpuModel* from,
 
 Bytes process_memory(const WorkloadModel& model, const PoolDemand& demand, std::size_t kind) {
   return demand.llm.empty() ? model.gpu_memory : demand.llm[kind].gpu_memory;
+}
+
+Bytes spare_memory(const PoolDemand& demand, std::size_t kind) {
+  return demand.llm.empty() ? Bytes{} : demand.llm[kind].spare;
 }
 
 Bytes memory_by_turns(const WorkloadModel& model, const PoolDemand& demand, std::size_t kind) {

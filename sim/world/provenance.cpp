@@ -242,6 +242,7 @@ void count_llm(const WorkloadModel& model, const scenarios::Llm& given, Counter&
   counter.add(given.kv_read_seconds ? basis : Provenance::Assumed, model,
               "reading the KV cache (70 % of the memory bandwidth)");
   counter.add(given.overhead ? basis : Provenance::Assumed, model, "overhead of a step (0.6 ms)");
+  counter.add(Provenance::Assumed, model, "GPU memory of a step's activations (1.1 GiB)");
   if (given.adapters) {
     counter.add(Provenance::Assumed, model, "what LoRA adapters add to a step");
   }

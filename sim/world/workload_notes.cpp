@@ -50,8 +50,9 @@ bool note_too_large(const WorkloadModel& model, const PoolModel& pool, const Dom
           domain_name(pool, kind), limited ? "lets a client have" : "has", mib(available)),
       limited && pool.books
           ? fmt::format("raise {}: HAMi counts the context, too", scenarios::kHamiMemory)
-      : limited
-          ? "fewer replicas: the limit is the GPU's memory divided by them"
+      : limited ? "fewer replicas: the limit is the GPU's memory divided by them"
+      : model.spec.llm
+          ? "a lower memoryUtilization: vLLM's share must be free when its CUDA context is there"
           : fmt::format("`slicewise get instances --fits {}Mi` lists what holds it", mib(needed)));
   return true;
 }
@@ -305,7 +306,8 @@ void note_workload(WorkloadModel& model, const World& world, Diagnostics& found)
       const bool said = !demand.llm.empty() && demand.llm[k].cache_tokens == 0;  // by model_llm
       const Bytes memory = process_memory(model, demand, k);
       ++places.all;
-      if (said || note_too_large(model, pool, kind, *tickets, memory, found)) ++places.too_small;
+      const Bytes at_start = memory + spare_memory(demand, k);
+      if (said || note_too_large(model, pool, kind, *tickets, at_start, found)) ++places.too_small;
       note_greedy(model, pool, *tickets, found);
       note_unknown_memory(model, pool, *tickets, memory, found);
       note_beyond_part(model, pool, *tickets, memory, found);

@@ -65,8 +65,27 @@ TEST(LlmModels, NoneComputesFasterThanItsGpu) {
   EXPECT_EQ(held, 9);
 }
 
+// Each token attends to those before it; t holds the first 4,096.
+TEST(LlmStep, AttentionIsHalfTheSquareOfALongPrompt) {
+  EXPECT_EQ(pairs_beyond(0, 4096), 0);
+  EXPECT_EQ(pairs_beyond(4096, 1), 0.5);
+  EXPECT_EQ(pairs_beyond(0, 10'096), 6000.0 * 6000 / 2);
+  EXPECT_EQ(pairs_beyond(0, 7000) + pairs_beyond(7000, 3096), pairs_beyond(0, 10'096));
+}
+
+// 4 x 32 layers x 4,096 numbers of a pair, 2 x 6.98e9 operations of a token.
+TEST(LlmStep, APairTakesItsOperationsAtTheRateOfTokens) {
+  LlmModel llama;
+  llama.kv_bytes_per_token = Bytes{131'072};
+  EXPECT_EQ(pair_seconds(llama, 67.5e-6), 0);
+  llama.shape = LlmLayers{32, 4096, 32, 8};
+  llama.layer_parameters = 6'979'584'000;
+  EXPECT_DOUBLE_EQ(pair_seconds(llama, 67.5e-6), 67.5e-6 * 4 * 32 * 4096 / (2 * 6'979'584'000.0));
+}
+
 TEST(LlmStep, AMigInstanceHasItsShares) {
-  const LlmStep law = in_domain({0.008, 0.001, 0.0001, 0.0005}, {0.25, 0.5});
+  const LlmStep law = in_domain({0.008, 0.001, 0.0001, 0.0005, 0, 1e-9}, {0.25, 0.5});
+  EXPECT_DOUBLE_EQ(law.pair_s, 4e-9);
   EXPECT_DOUBLE_EQ(law.weights_s, 0.016);
   EXPECT_DOUBLE_EQ(law.token_s, 0.004);
   EXPECT_DOUBLE_EQ(law.kv_read_s, 0.0002);
@@ -102,6 +121,14 @@ TEST(LlmStep, OnHalfOfTheSmsAPromptLeavesMore) {
   const DomainClient answer = client_on(0.5, {4, 4000});
   EXPECT_NEAR(answer.bandwidth, answer.gpu_part, 0.01);
   EXPECT_NEAR(answer.unlimited, 1, 0.001);
+}
+
+// What attends is computing, of which a smaller part of the GPU has less.
+TEST(LlmStep, AttentionOfAPromptComputes) {
+  const DomainClient prompt = client_on(1, {2000, 0, 0, 0, 0.1});
+  const double step_s = step_seconds(kLlama, 2000, 0) + 0.1;
+  EXPECT_NEAR(prompt.gpu_part, 1 - 0.6e-3 / step_s, 1e-12);
+  EXPECT_GT(prompt.compute, 0.95);
 }
 
 // What adapters are read for is work, what comes from the host is none.

@@ -21,15 +21,15 @@ namespace slicewise::models {
 // overhead_s, in seconds. A step of few tokens (decoding) reads the weights once, one of many
 // (prefill) is bound by compute; C counts what the attention reads: the contexts of all sequences
 // of the step. Source of the form: fits over microsoft/vidur's profiles of Llama-2-7B, 1 to 4,096
-// tokens (1.9 % mean error on A100, 3.3 % on H100, 3.8 % on A40). Not in it: the compute of
-// attention, which grows with the square of a prompt's length and counts from about 8,000 tokens
-// on.
+// tokens (1.9 % mean error on A100, 3.3 % on H100, 3.8 % on A40). The attention of longer prompts
+// comes on top: pairs_beyond() x pair_s.
 struct LlmStep {
   double weights_s = 0;   // T_w: the weights are read once
   double token_s = 0;     // t: compute of one token
   double kv_read_s = 0;   // r: reading the cache of one token
   double overhead_s = 0;  // of the framework, per step
   double exchange_s = 0;  // e: what GPUs that share the layers tell each other of one token
+  double pair_s = 0;      // a: attention of one token to one before it
 };
 
 // Its times as catalogues name them, in ms.
@@ -44,6 +44,14 @@ inline constexpr std::array<StepTime, 4> kStepTimes{{{"weightsMs", &LlmStep::wei
 
 // T in seconds. REQUIRES: tokens, cached >= 0.
 double step_seconds(const LlmStep& law, double tokens, double cached);
+
+// t is of prompts of up to so many tokens, and holds the attention to these.
+inline constexpr std::int64_t kAttendedByLaw = 4096;
+
+// Where the next `tokens` of a prompt are computed, `before` of it being there: pairs of one of
+// them and one that it attends to, beyond those that t holds. Each attends to all before it:
+// f(before + tokens) - f(before), f(n) = max(0, n - 4,096)^2 / 2, whatever the chunks.
+double pairs_beyond(std::int64_t before, std::int64_t tokens);
 
 // Reading the KV cache reaches this share of the peak memory bandwidth, as the weights do on A100.
 inline constexpr double kCacheBandwidthShare = 0.7;
@@ -76,6 +84,7 @@ struct StepLoad {
   double cached = 0;         // tokens whose keys and values are read
   double adapters_s = 0;     // reading LoRA adapters
   double off_the_gpu_s = 0;  // what it waits for beside the law's overhead: copies from the host
+  double attention_s = 0;    // of long prompts, computed beside the law's matrices
 };
 
 // A step among the clients of a domain, `process` running it on as many SMs as it may use: all of
@@ -141,6 +150,10 @@ struct LlmModel {
   std::string note;
   std::string unusable;  // why no scenario can run it, half a sentence; "" when one can
 };
+
+// a on its own GPU, at the rate of `token_s` in FP16: 4 L h operations of a pair where a token has
+// 2 P. 0: nobody says what its layers are like.
+double pair_seconds(const LlmModel& model, double token_s);
 
 // The same with its layers quantised to "FP8" or "INT4", embeddings and head as they are: the bytes
 // that it has and reads; how fast it computes with them is the GPU's (arithmetic_gain).

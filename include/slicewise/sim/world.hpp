@@ -211,10 +211,12 @@ struct LlmDemand {
   double token_s = 0;    // t
   double kv_read_s = 0;  // per cached token and step
   double overhead_s = 0;
+  double pair_s = 0;              // attention of a token of a long prompt to one before it
   double adapter_load_s = 0;      // one LoRA adapter comes into GPU memory
   double adapter_read_s = 0;      // ... and is read in a step
   std::int64_t cache_tokens = 0;  // size of the KV pool of one pod; 0: it does not start here
   Bytes gpu_memory;               // of one GPU: weights and KV pool
+  Bytes spare;                    // ... that must be free beside it at start
   Bytes least;                    // that a server must have of a GPU: weights, context, one block
   Bytes share;                    // ... and may have by its own flag; it starts if that is enough
   // What the GPUs of the pod share; nullopt: one has it all. Times are then without what they
@@ -284,6 +286,9 @@ struct WorkloadModel {
 // Peak of a process in one kind of domain, without its CUDA context: the server of a language model
 // takes a share of what there is.
 Bytes process_memory(const WorkloadModel& model, const PoolDemand& demand, std::size_t kind);
+
+// That must be free beside it when the process starts.
+Bytes spare_memory(const PoolDemand& demand, std::size_t kind);
 
 // What of it is a process's only while no other engine of its GPU is awake; 0: it does not sleep.
 Bytes memory_by_turns(const WorkloadModel& model, const PoolDemand& demand, std::size_t kind);

@@ -269,7 +269,8 @@ bool PodLife::take_memory(std::uint32_t p, Bytes needed) {
     if (!enough) return;
     Domain& domain = run_.cluster.domains[index(id)];
     const Tickets* tickets = run_.cluster.tickets(domain, model);
-    MemoryLedger::Process process{needed, model.greedy, model.spec.processes_per_pod, {}};
+    MemoryLedger::Process process{
+        needed, model.greedy, model.spec.processes_per_pod, {}, run_.cluster.spare_memory(pod)};
     if (tickets != nullptr) {
       const PoolModel& pool = run_.cluster.pool(run_.cluster.nodes[index(pod.node)]);
       process.limit = limit_of_process(pool, *tickets, model);

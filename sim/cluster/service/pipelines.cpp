@@ -110,20 +110,26 @@ void Pipelines::record_flow(std::size_t pipeline, std::uint32_t flow) {
 
 void Pipelines::end_flow(std::size_t pipeline, std::uint32_t flow) {
   PipelineState& state = pipelines_[pipeline];
-  RequestRecord& record = run_.record.pipelines[pipeline].requests;
+  PipelineRecord& figures = run_.record.pipelines[pipeline];
+  RequestRecord& record = figures.requests;
   const TimePoint arrived = state.flows.arrived(flow);
+  const bool lost = state.flows.is_lost(flow);
+  const bool in_time = !lost && !is_late(pipeline, flow);
   state.population.change(run_.now, -1);
   if (run_.recorder != nullptr) record_flow(pipeline, flow);
   if (run_.is_observed(arrived)) {
-    if (state.flows.is_lost(flow)) {
+    if (lost) {
       count_loss(record, state.flows.cause(flow));
     } else {
       ++record.answered;
-      record.in_objectives += is_late(pipeline, flow) ? 0 : 1;
+      record.in_objectives += in_time ? 1 : 0;
       record.latency.add(run_.now - arrived);
     }
   }
-  const bool lost = state.flows.is_lost(flow);
+  if (!lost && run_.is_observed(run_.now)) {
+    ++figures.units_done;
+    figures.units_in_objective += in_time ? 1 : 0;
+  }
   state.flows.end(flow);
   if (state.source.over(run_.now, lost)) arm(pipeline);
 }

@@ -28,8 +28,9 @@ class LlmServer {
  public:
   // `all_reduces`: of its GPUs, in a step.
   LlmServer(const LlmDemand& demand, const models::LlmStep& all_reduces, const WorkloadModel& model)
-      : law{demand.weights_s, demand.token_s, demand.kv_read_s,
-            demand.overhead_s + all_reduces.overhead_s, all_reduces.exchange_s},
+      : law{demand.weights_s,       demand.token_s,
+            demand.kv_read_s,       demand.overhead_s + all_reduces.overhead_s,
+            all_reduces.exchange_s, demand.pair_s},
         batching(law, limits_of(demand, *model.spec.llm), model.prompts),
         exchange(all_reduces),
         sleeps(demand.sleep.has_value()),

@@ -86,6 +86,20 @@ TEST(BillByWorkload, UnitCostsTakeBillAndRequestsOfTheSameWindow) {
   }
 }
 
+// Far above what the GPUs do, answers after the warm-up are to requests that came before, too.
+TEST(BillByWorkload, AnswersOfAnOverloadAreCountedWhereTheyArePaid) {
+  for (const Duration warmup : {Duration{}, minutes(5)}) {
+    Scenario s = on_four_gpus({service("api", 5'000)}, minutes(10));
+    s.warmup = warmup;
+    const VariantResult r = demo::result(s);
+    const WorkloadResult& api = r.workloads[0];
+    EXPECT_LT(api.throughput_per_second, 2'500);
+    EXPECT_DOUBLE_EQ(api.goodput_per_second, api.throughput_per_second) << "no objectives";
+    EXPECT_NEAR(to_dollars(r.cost.per_1k_requests_in_slo.value()),
+                12.24 / (api.throughput_per_second * 3.6), 1e-4);
+  }
+}
+
 // Two of four GPUs are held, one by each: a quarter of the node each, the other half by halves.
 TEST(BillByWorkload, EachPaysItsGpuAndHalfOfWhatIsIdle) {
   const VariantResult r =

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "slicewise/sim/gpu_room.hpp"
 #include "slicewise/sim/kernel/random.hpp"
 #include "slicewise/sim/metrics/replication.hpp"
 
@@ -51,6 +52,19 @@ TEST(LlmCluster, AtLightLoadTheClosedForm) {
       to_dollars(result.cost.ledger.total) * (1 - to_seconds(s.warmup) / to_seconds(*s.duration));
   EXPECT_NEAR(to_dollars(*got.tokens->per_million_output),
               1e6 * dollars / got.tokens->output_tokens, 1e-6);
+}
+
+// 11,904 tokens beyond those whose attention t holds.
+TEST(LlmCluster, ALongPromptAtLightLoadTheClosedForm) {
+  Workload w = chat(0.01);
+  w.llm->input = exactly(16'000);
+  w.llm->max_batched_tokens = 16'000;
+  const Scenario s = on_g5({w}, 20'000);
+  models::LlmStep step = step_of(demo::world(s));
+  EXPECT_NEAR(step.pair_s, step.token_s * 2 * 32 * 4096 / 6'979'584'000.0, 1e-15);
+  const double first = models::step_seconds(step, 16'000, 0) + step.pair_s * 11'904 * 11'904 / 2;
+  EXPECT_NEAR(to_seconds(demo::result(s).workloads[0].tokens->first_token->p50), first,
+              0.005 * first);
 }
 
 std::vector<RequestTrace::Row> random_rows(int count) {
@@ -334,6 +348,10 @@ TEST(LlmCluster, TwoServersDoNotFitOneGpu) {
   s.node_pools[0].instance_type.value = "g6e.xlarge";
   s.workloads[0].llm->model.value = "llama-3-8b-fp16/a100-80gb";
   EXPECT_EQ(demo::result(s).pods.oom_kills, 0);
+  // vLLM compares its half with what its own CUDA context has left.
+  s.workloads[0].llm->memory_utilization = 0.5;
+  EXPECT_GT(demo::result(s).pods.oom_kills, 0);
+  EXPECT_EQ(gpu_rooms(demo::world(s)).front().safe, 1);
 }
 
 TEST(LlmCluster, SequencesBeyondThePoolAreRefused) {

@@ -56,6 +56,15 @@ TEST(MemoryLedger, AServerIsThereWhileSomebodyIs) {
   EXPECT_EQ(ledger.peak(), mebibytes(2'030));
 }
 
+// Two vLLM of half of the memory each: the context of the second is in its share's way.
+TEST(MemoryLedger, WhatAProcessMustFindFreeItDoesNotTake) {
+  MemoryLedger ledger(2, gibibytes(16), gibibytes(1), {});
+  EXPECT_EQ(ledger.open(0, {gibibytes(7), false, 1, {}, gibibytes(1)}), gibibytes(8));
+  EXPECT_FALSE(ledger.open(1, {gibibytes(7), false, 1, {}, gibibytes(1)}).has_value());
+  EXPECT_FALSE(ledger.open(1, {gibibytes(6), false, 1, gibibytes(7), gibibytes(1)}).has_value());
+  EXPECT_EQ(ledger.open(1, {gibibytes(6), false, 1, {}, gibibytes(1)}), gibibytes(7));
+}
+
 TEST(MemoryLedger, HugeNeedsDoNotOverflow) {
   MemoryLedger ledger(1, gibibytes(80), mebibytes(300), mebibytes(1'536));
   EXPECT_FALSE(

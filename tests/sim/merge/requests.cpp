@@ -56,8 +56,11 @@ Replication replication(std::int64_t answered) {
   r.shared_domain.resize(1);
   r.workloads[0].requests = record(answered);
   r.workloads[0].units_done = answered;
+  r.workloads[0].units_in_objective = answered / 2;
   r.pipelines.resize(1);
   r.pipelines[0].requests = record(answered);
+  r.pipelines[0].units_done = answered;
+  r.pipelines[0].units_in_objective = answered / 2;
   return r;
 }
 

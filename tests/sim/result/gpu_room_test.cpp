@@ -62,9 +62,10 @@ TEST(GpuRoom, AShareBelowTheWeightsIsSaidToBeTheCause) {
   GpuRoom room = room_on_a10g(0, GpuRoom::Bound::OwnShare);
   room.process_limit = mebibytes(13'578);
   room.next = mebibytes(15'872);
-  EXPECT_EQ(room_sentence(room),
-            "0 per GPU: tts takes 13.3 of 22.1 GiB (memoryUtilization), its weights and context "
-            "need 15.5");
+  EXPECT_EQ(
+      room_sentence(room),
+      "0 per GPU: tts takes 13.3 of 22.1 GiB (memoryUtilization), its weights, activations and "
+      "context need 15.5");
 }
 
 World world_of(int replicas, std::vector<scenarios::Workload> workloads) {

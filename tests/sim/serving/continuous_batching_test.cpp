@@ -1,6 +1,8 @@
 #include "slicewise/sim/serving/continuous_batching.hpp"
 
+#include <algorithm>
 #include <memory>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -44,6 +46,24 @@ TEST(ContinuousBatching, AStepIsNoLongerThanItsClockCanSay) {
     ASSERT_LE(work, hours(24 * 14));
     now = now + work;
     server.end(now);
+  }
+}
+
+// Whatever the chunks, attention grows with the square of what the law's own tokens leave.
+TEST(ContinuousBatching, ALongPromptAttendsToAllBeforeIt) {
+  models::LlmStep law = kA100;
+  law.pair_s = 5e-9;
+  for (const int budget : {2000, 8000, 20'000}) {
+    const BatchingLimits limits{8, budget, 30'000};
+    const std::vector<LlmRequest> one = {{TimePoint{0}, 20'000, 3, 0}};
+    double expected = law.pair_s * (20'000.0 - 4096) * (20'000.0 - 4096) / 2;
+    for (int done = 0; done < 20'000; done += budget) {
+      expected += models::step_seconds(law, std::min(budget, 20'000 - done), done);
+    }
+    ContinuousBatching server(law, limits);
+    const Replay got = replay(server, one);
+    EXPECT_NEAR(to_seconds(got.outcomes[0].first_token - TimePoint{}), expected, 1e-7);
+    EXPECT_EQ(got.outcomes, StepByStep(law, limits).run(one));
   }
 }
 

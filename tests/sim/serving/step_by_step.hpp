@@ -191,12 +191,15 @@ class StepByStep {
     constexpr double kTicksPerSecond = 4096e9;
     std::int64_t tokens = 0;
     std::int64_t cached = 0;
+    double pairs = 0;
     for (const Sequence& sequence : running_) {
       tokens += sequence.chunk;
+      const bool prefills = !sequence.prefilled && sequence.chunk > 0;
+      if (prefills) pairs += models::pairs_beyond(sequence.cached, sequence.chunk);
       if (sequence.chunk > 0) cached += sequence.cached;
     }
-    const double seconds =
-        models::step_seconds(law_, static_cast<double>(tokens), 0) + adapter_seconds();
+    const double seconds = models::step_seconds(law_, static_cast<double>(tokens), 0) +
+                           (adapter_seconds() + law_.pair_s * pairs);
     for (const Sequence& sequence : running_) touch(sequence.request.adapter);
     const std::int64_t before = ticks_ / 4096;
     ticks_ += std::llround(seconds * kTicksPerSecond) +

@@ -22,6 +22,7 @@ class MemoryLedger {
     bool greedy = false;
     int copies = 1;              // of the process, in one pod
     std::optional<Bytes> limit;  // of each copy, its CUDA context included
+    Bytes spare{};               // that must be free beside what they take
   };
 
   // The processes of a pod open their CUDA contexts and allocate what they need. Greedy ones then

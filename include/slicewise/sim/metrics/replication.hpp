@@ -142,6 +142,8 @@ struct NotebookRecord {
 };
 
 struct PipelineRecord {
+  std::int64_t units_done = 0;          // requests answered after the warm-up, whenever they came
+  std::int64_t units_in_objective = 0;  // of these, within every objective that holds per request
   RequestRecord requests;
 };
 

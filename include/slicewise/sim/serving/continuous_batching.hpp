@@ -85,9 +85,10 @@ class ContinuousBatching {
     Duration work;
     double cached = 0;  // tokens that each reads, on average
     AdapterSlots::StepTime adapters = {};
+    double attention_s = 0;  // of prompts, beyond what the law holds
 
     models::StepLoad load() const {
-      return {static_cast<double>(tokens), cached, adapters.read_s, adapters.load_s};
+      return {static_cast<double>(tokens), cached, adapters.read_s, adapters.load_s, attention_s};
     }
   };
   // So far.
@@ -186,6 +187,7 @@ class ContinuousBatching {
   void progress(Sequence& sequence, TimePoint now, double ticks_per_token);
 
   BatchingLimits limits_;
+  double pair_s_;
   StepClock clock_;
   KeyValuePool pool_;
   RingQueue<LlmRequest> waiting_;    // for their first step
