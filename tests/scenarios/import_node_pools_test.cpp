@@ -137,6 +137,9 @@ spec:
                        "{key: karpenter.k8s.aws/instance-size, operator: In, values: "
                        "[xlarge, 12xlarge]}"),
             "g5.xlarge g5.12xlarge g6.xlarge ");
+  // Of a family all that the requirements allow: Karpenter packs pods onto large ones.
+  EXPECT_EQ(pools_with("{key: karpenter.k8s.aws/instance-family, operator: In, values: [g5]}"),
+            "g5.xlarge g5.12xlarge ");
 }
 
 // As many nodes as its limit of GPUs allows, and they come and go as it says.

@@ -153,6 +153,35 @@ TEST(Karpenter, TakesTheCheapestSizeThatHoldsMostPods) {
   EXPECT_EQ(first[2], 0);
 }
 
+// Pods that are put on a node together may be of any workload, as long as all may be there.
+TEST(Karpenter, PacksThePodsOfAllWorkloadsOntoOneNode) {
+  Scenario s = elastic(1, 0, 8);
+  s.node_pools.push_back(s.node_pools[0]);
+  s.node_pools[1].name.value = s.node_pools[1].instance_type.value = "g4dn.12xlarge";
+  for (const char* name : {"b", "c"}) {
+    s.workloads.push_back(s.workloads[0]);
+    s.workloads.back().name.value = name;
+  }
+  const auto launches = [&] {
+    const VariantResult r = demo::result(s);
+    EXPECT_EQ(r.pods.succeeded, s.workloads[0].count + 2);
+    return std::pair(r.node_pools[0].dynamics->launches, r.node_pools[1].dynamics->launches);
+  };
+  EXPECT_EQ(launches(), std::pair(0.0, 1.0));
+  s.workloads[0].count = 4;  // the large one is full: the others are alone on another
+  EXPECT_EQ(launches(), std::pair(0.0, 2.0));
+  s.workloads[0].count = 1;
+  s.workloads[1].pod.node_selector[std::string(scenarios::kInstanceTypeLabel)] = "g4dn.xlarge";
+  s.workloads[0].pod.cpu_request = {1'000};  // it is put there first
+  EXPECT_EQ(launches(), std::pair(1.0, 1.0)) << "b alone on a small one";
+  for (scenarios::Workload& workload : s.workloads) workload.pod.node_selector.clear();
+  scenarios::NodeLimit limit;
+  for (const auto& pool : s.node_pools) limit.pools.push_back(pool.name);
+  limit.gpus = 3;
+  s.provisioner.limits = {limit};
+  EXPECT_EQ(launches(), std::pair(3.0, 0.0));
+}
+
 TEST(Karpenter, TakesPoolsOfMoreWeightFirst) {
   using Launches = std::vector<double>;
   constexpr auto kKarpenter = Provisioner::Kind::Karpenter;
