@@ -194,9 +194,11 @@ constexpr Field kNodePoolFields[] = {
     plain(T::Refused, "desiredSize", "", kWriteNodes),
     plain(T::Refused, "desiredCapacity", "", kWriteNodes),
     field<&NodePool::weight>("weight", "50",
-                             "Karpenter: of several pools that hold a Pending pod it starts nodes "
-                             "of those with the highest weight; among equals it takes the node for "
-                             "most pods, then the cheapest.")
+                             "Karpenter: of several NodePools that hold a Pending pod it starts "
+                             "nodes of the one with the highest weight; among equals of the one "
+                             "whose name is last. Pools with one label karpenter.sh/nodepool are "
+                             "the instance types of one, of which it takes the cheapest that holds "
+                             "all pods that it puts there.")
         .up_to(100),
     field<&NodePool::capacity_type>("capacityType", "spot", "How the nodes are bought.")
         .one_of(kCapacityTypes),

@@ -335,6 +335,11 @@ void ClusterPools::add_choices(const NodeGroupFile& group, DraftPool pool) {
     grow_by_karpenter(group, group.most.value_or(kMostNodesOfType), pool);
   }
   if (are_several && is_limited && karpenter_) pool.limit = karpenter_->limits.size();
+  const auto is_node_pool = [](const auto& label) { return label.first == kNodePoolLabel; };
+  if (are_several && label_by(group.maker, kNodePoolLabel) &&
+      std::ranges::none_of(pool.labels, is_node_pool)) {
+    pool.labels.emplace_back(kNodePoolLabel, group.name);  // they are its instance types
+  }
   const bool has_types = types.size() > 1;
   if (types.empty()) types.push_back(pool.instance_type);
   for (const std::string& type : types) {

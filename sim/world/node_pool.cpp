@@ -374,6 +374,11 @@ Bytes PoolModel::node_memory() const {
 
 bool World::changes_nodes() const { return std::ranges::any_of(pools, &PoolModel::changes_nodes); }
 
+const std::string& PoolModel::node_pool() const {
+  const auto label = labels.find(std::string(scenarios::kNodePoolLabel));
+  return label == labels.end() ? name : label->second;
+}
+
 bool PoolModel::takes_turns() const {
   return std::ranges::all_of(kinds, [](const DomainKind& kind) {
     return kind.partition.empty() && (std::holds_alternative<models::Exclusive>(kind.sharing) ||

@@ -118,6 +118,7 @@ spec:
       types += pool.instance_type.value + " ";
       EXPECT_EQ(pool.nodes, 0);
       EXPECT_EQ(pool.most_nodes, 12);
+      EXPECT_EQ(pool.labels.at("karpenter.sh/nodepool"), "gpus");
     }
     // Together they may have no more than the NodePool.
     EXPECT_EQ(result.scenario.provisioner.limits.size(), 1U);

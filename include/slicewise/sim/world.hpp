@@ -152,6 +152,8 @@ struct PoolModel {
   models::Price price;
   std::optional<SpotModel> spot;
 
+  // The NodePool of Karpenter's that starts its nodes, whose instance types several pools may be.
+  const std::string& node_pool() const;
   // As kubelet reports it, with what DaemonSets ask for.
   Millicores node_cpu() const;
   Bytes node_memory() const;

@@ -1,6 +1,7 @@
 #include "new_nodes.hpp"
 
 #include <algorithm>
+#include <string>
 #include <tuple>
 
 namespace slicewise::sim {
@@ -12,10 +13,33 @@ bool is_karpenter(const World& world) {
   return world.provisioner.kind == Provisioner::Kind::Karpenter;
 }
 
+// Which of its node pools Karpenter asks first: the one of most weight, of equals the one whose
+// name is last. Pools with one label karpenter.sh/nodepool are its instance types. The Cluster
+// Autoscaler has a node group for each. Source: sigs.k8s.io/karpenter, pkg/utils/nodepool,
+// OrderByWeight.
+std::vector<std::size_t> turns_of_pools(const World& world) {
+  using NodePool = std::tuple<int, std::string>;
+  std::vector<std::size_t> turns;
+  std::vector<NodePool> node_pools;
+  for (const PoolModel& pool : world.pools) {
+    node_pools.emplace_back(pool.weight, pool.node_pool());
+  }
+  for (std::size_t p = 0; p < world.pools.size(); ++p) {
+    const auto is_before = [&](const NodePool& other) { return other > node_pools[p]; };
+    const auto before = static_cast<std::size_t>(std::ranges::count_if(node_pools, is_before));
+    turns.push_back(is_karpenter(world) ? before : p);
+  }
+  return turns;
+}
+
 }  // namespace
 
 NewNodes::NewNodes(RunState& run, NodeLives& nodes)
-    : run_(run), lives_(nodes), rooms_(nodes.rooms()), counts_(run.world.pools.size()) {}
+    : run_(run),
+      lives_(nodes),
+      rooms_(nodes.rooms()),
+      counts_(run.world.pools.size()),
+      turns_(turns_of_pools(run.world)) {}
 
 NodeRooms::Tickets NewNodes::guess_of(std::size_t pool) const {
   return !is_karpenter(run_.world) && lives_.pool(pool).seen ? NodeRooms::Tickets::All
@@ -69,23 +93,21 @@ std::int64_t NewNodes::room(const NewNode& node, std::size_t pool, std::size_t w
   return left;
 }
 
-// The pool of which it holds most of the pods. Karpenter takes its node pools by weight, and the
-// next only where none of more weight holds a pod or may grow; those of one weight are as if they
-// were the instance types of one node pool, of which it takes the cheapest that holds as many. The
-// Cluster Autoscaler takes the first. Source: sigs.k8s.io/karpenter, pkg/utils/nodepool,
-// OrderByWeight, and pkg/controllers/provisioning/scheduling, Scheduler.addToNewNodeClaim.
+// Of the first node pool that holds a pod and may grow, the type that holds most of them, of equals
+// the cheapest: prices of several node pools are not compared. The Cluster Autoscaler takes the
+// first. Source: sigs.k8s.io/karpenter, pkg/controllers/provisioning/scheduling,
+// Scheduler.addToNewNodeClaim.
 NewNodes::Fit NewNodes::best_fit(const NewNode& node, std::size_t w, const NodeChoice& choice,
                                  std::int64_t pods) const {
   Fit best;
   const auto rank = [&](const Fit& fit) {
-    const PoolModel& pool = run_.world.pools[fit.pool];
-    return std::tuple(pool.weight, fit.pods, Usd{} - pool.price.usd.per_hour);
+    return std::tuple(turns_[fit.pool], -fit.pods, run_.world.pools[fit.pool].price.usd.per_hour);
   };
   for (std::size_t p = 0; p < counts_.size(); ++p) {
     if (!choice.has(p) || (node.place && node.pools[p] == 0)) continue;
     const Fit fit{p, std::min(pods, room(node, p, w))};
     if (fit.pods == 0) continue;
-    if (best.pods == 0 || (is_karpenter(run_.world) && rank(fit) > rank(best))) best = fit;
+    if (best.pods == 0 || rank(fit) < rank(best)) best = fit;
   }
   return best;
 }
@@ -110,7 +132,6 @@ void NewNodes::fill(NewNode& node, const Fit& fit, std::size_t w, const NodeChoi
   }
 }
 
-// The Cluster Autoscaler goes by one node group at a time: its nodes stay of their pool.
 std::int64_t NewNodes::place(std::size_t w, const NodeChoice& choice, std::int64_t pods) {
   for (NewNode& node : nodes_) {
     if (pods == 0) return 0;
@@ -122,13 +143,7 @@ std::int64_t NewNodes::place(std::size_t w, const NodeChoice& choice, std::int64
     NewNode node;
     const Fit fit = best_fit(node, w, choice, pods);
     if (fit.pods == 0) break;
-    const auto is_of_node_pool = [&](const PoolModel& pool, std::size_t p) {
-      return is_karpenter(run_.world) ? pool.weight == run_.world.pools[fit.pool].weight
-                                      : p == fit.pool;
-    };
-    for (std::size_t p = 0; p < counts_.size(); ++p) {
-      node.pools.push_back(is_of_node_pool(run_.world.pools[p], p) ? 1 : 0);
-    }
+    for (const std::size_t turn : turns_) node.pools.push_back(turn == turns_[fit.pool] ? 1 : 0);
     fill(node, fit, w, choice);
     pods -= fit.pods;
     nodes_.push_back(std::move(node));

@@ -69,6 +69,7 @@ class NewNodes {
   bool as_expected_ = true;
   std::vector<NewNode> nodes_;
   std::vector<std::int64_t> counts_;  // by pool
+  std::vector<std::size_t> turns_;    // by pool: of its node pool
 };
 
 }  // namespace slicewise::sim

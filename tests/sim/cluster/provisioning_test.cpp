@@ -119,6 +119,13 @@ TEST(Karpenter, DoesNotKnowTheLabelsThatNodesGetOnceTheyHaveJoined) {
   EXPECT_EQ(demo::result(s).pods.succeeded, 1) << "the NodePool gives it to its nodes";
 }
 
+// Its pools are the instance types of one NodePool.
+void make_one_node_pool(Scenario& s) {
+  for (scenarios::NodePool& pool : s.node_pools) {
+    pool.labels[std::string(scenarios::kNodePoolLabel)] = "gpus";
+  }
+}
+
 // Sizes of one GPU, of one GPU and more CPU, and of four, the dearest first in the file.
 std::vector<double> launches_of_sizes(
     int jobs, Provisioner::Kind kind, const std::vector<int>& weights = {0, 0, 0},
@@ -134,6 +141,7 @@ std::vector<double> launches_of_sizes(
     larger.name.value = larger.instance_type.value = type;
     s.node_pools.insert(s.node_pools.begin(), larger);
   }
+  make_one_node_pool(s);
   for (std::size_t p = 0; p < weights.size(); ++p) s.node_pools[p].weight = weights[p];
   std::vector<double> launches;
   for (const NodePoolResult& pool : demo::result(s).node_pools) {
@@ -162,6 +170,7 @@ TEST(Karpenter, PacksThePodsOfAllWorkloadsOntoOneNode) {
     s.workloads.push_back(s.workloads[0]);
     s.workloads.back().name.value = name;
   }
+  make_one_node_pool(s);
   const auto launches = [&] {
     const VariantResult r = demo::result(s);
     EXPECT_EQ(r.pods.succeeded, s.workloads[0].count + 2);
@@ -191,6 +200,28 @@ TEST(Karpenter, TakesPoolsOfMoreWeightFirst) {
   EXPECT_EQ(launches_of_sizes(2, kKarpenter, {0, 10, 5}, 1), (Launches{0, 1, 1}));
   const Launches first = launches_of_sizes(1, Provisioner::Kind::ClusterAutoscaler, {0, 10, 0});
   EXPECT_EQ(first[1], 0);
+}
+
+// Its name, whatever they cost and hold: prices are compared within a NodePool alone.
+TEST(Karpenter, TakesTheLastNameOfNodePoolsOfOneWeight) {
+  Scenario s = elastic(2, 0, 8);
+  s.node_pools.push_back(s.node_pools[0]);
+  s.node_pools[1].instance_type.value = "g4dn.12xlarge";
+  const auto launches = [&](const char* small, const char* large) {
+    s.node_pools[0].name.value = small;
+    s.node_pools[1].name.value = large;
+    const VariantResult r = demo::result(s);
+    return std::pair(r.node_pools[0].dynamics->launches, r.node_pools[1].dynamics->launches);
+  };
+  EXPECT_EQ(launches("a", "z"), std::pair(0.0, 1.0));
+  EXPECT_EQ(launches("small", "large"), std::pair(2.0, 0.0));
+  EXPECT_TRUE(demo::has(demo::result(s).findings, Code::NodePoolsTie));
+  s.node_pools[1].weight = 1;
+  EXPECT_EQ(launches("small", "large"), std::pair(0.0, 1.0));
+  EXPECT_FALSE(demo::has(demo::result(s).findings, Code::NodePoolsTie));
+  s.node_pools[1].weight = 0;
+  make_one_node_pool(s);
+  EXPECT_FALSE(demo::has(demo::result(s).findings, Code::NodePoolsTie));
 }
 
 // The heaviest preference is required at first, whatever it costs and weighs, then the next, then
