@@ -74,17 +74,25 @@ bool writes_overlays(const Provisioner& provisioner) {
   return !is_karpenter(provisioner) || provisioner.node_overlay;
 }
 
-json disruption_of(const Provisioner& provisioner) {
+// Karpenter takes no part of a second.
+std::string whole_seconds(Duration duration) {
+  const std::int64_t ns = duration.ns;
+  return fmt::format("{}s", ns / 1'000'000'000 + (ns % 1'000'000'000 > 0 ? 1 : 0));
+}
+
+bool moves_pods(const Provisioner& provisioner, const NodePool& pool) {
+  return pool.consolidation.value_or(provisioner.consolidation) ==
+         scenarios::Consolidation::WhenEmptyOrUnderutilized;
+}
+
+json disruption_of(const Provisioner& provisioner, const NodePool& pool) {
   if (!is_karpenter(provisioner)) {
     return {{"consolidationPolicy", "WhenEmpty"}, {"consolidateAfter", "10m"}};
   }
-  const bool moves_pods =
-      provisioner.consolidation == Provisioner::Consolidation::WhenEmptyOrUnderutilized;
-  // Karpenter takes no part of a second.
-  const std::int64_t ns = provisioner.consolidate_after.ns;
-  const std::int64_t seconds_after = ns / 1'000'000'000 + (ns % 1'000'000'000 > 0 ? 1 : 0);
-  return {{"consolidationPolicy", moves_pods ? "WhenEmptyOrUnderutilized" : "WhenEmpty"},
-          {"consolidateAfter", fmt::format("{}s", seconds_after)}};
+  return {{"consolidationPolicy",
+           moves_pods(provisioner, pool) ? "WhenEmptyOrUnderutilized" : "WhenEmpty"},
+          {"consolidateAfter",
+           whole_seconds(pool.consolidate_after.value_or(provisioner.consolidate_after))}};
 }
 
 json discovery_terms(const std::string& cluster) {
@@ -102,8 +110,9 @@ bool are_alike(const PoolNodes& one, const PoolNodes& other, NodeImage image) {
   const NodePool& a = *one.target.pool;
   const NodePool& b = *other.target.pool;
   return is_of_node_pool(a) && a.most_nodes && b.most_nodes && a.weight == b.weight &&
-         node_labels(one) == node_labels(other) && a.labels == b.labels &&
-         taints_of(a.taints) == taints_of(b.taints) &&
+         a.consolidation == b.consolidation && a.consolidate_after == b.consolidate_after &&
+         a.expire_after == b.expire_after && node_labels(one) == node_labels(other) &&
+         a.labels == b.labels && taints_of(a.taints) == taints_of(b.taints) &&
          class_name_of(a, image) == class_name_of(b, image);
 }
 
@@ -221,7 +230,10 @@ class KarpenterWriter {
                      {"annotations", {{"slicewise.dev/nodes-min", std::to_string(fewest)}}}};
     json spec = {{"template", std::move(tmpl)},
                  {"limits", limits_of(types)},
-                 {"disruption", disruption_of(provisioner_)}};
+                 {"disruption", disruption_of(provisioner_, pool)}};
+    if (pool.expire_after) {
+      spec["template"]["spec"]["expireAfter"] = whole_seconds(*pool.expire_after);
+    }
     if (pool.weight > 0) spec["weight"] = pool.weight;
     add_document(pool_remarks(types), kubernetes_object("karpenter.sh/v1", "NodePool",
                                                         std::move(metadata), std::move(spec)));
@@ -246,7 +258,7 @@ class KarpenterWriter {
       out += comment(
           "The scenario does not say how Karpenter removes nodes. Assumed: empty ones only "
           "(WhenEmpty), since moving a pod stops its work.");
-    } else if (provisioner_.consolidation == Provisioner::Consolidation::WhenEmptyOrUnderutilized) {
+    } else if (moves_pods(provisioner_, pool)) {
       out += comment("WhenEmptyOrUnderutilized moves pods, and with that stops their work.");
     }
     if (pool.taints.empty()) {

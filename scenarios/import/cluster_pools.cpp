@@ -406,7 +406,13 @@ void ClusterPools::grow_by_karpenter(const NodeGroupFile& group, std::int64_t mo
                                      DraftPool& pool) {
   grow(pool, group.fewest.value_or(0), most);
   pool.weight = group.weight.value_or(0);
-  if (!karpenter_) karpenter_ = karpenter_of(group, !cluster_.overlays.empty());
+  const Provisioner own = karpenter_of(group, !cluster_.overlays.empty());
+  if (!karpenter_) karpenter_ = own;
+  if (own.consolidation != karpenter_->consolidation) pool.consolidation = own.consolidation;
+  if (own.consolidate_after != karpenter_->consolidate_after) {
+    pool.consolidate_after = own.consolidate_after;
+  }
+  if (const auto life = parse_duration(group.expires_after)) pool.expire_after = *life;
   if (group.has_budgets) {
     report_.noted(
         "disruption budgets of NodePools: only a budget of 0 nodes at all times is simulated",

@@ -193,7 +193,7 @@ double share_of_node(const DraftPool& pool, const DraftWorkload& workload,
 }
 
 // "g5." of "g5.xlarge".
-std::string_view family_of(std::string_view type) { return type.substr(0, type.find('.') + 1); }
+std::string_view type_family(std::string_view type) { return type.substr(0, type.find('.') + 1); }
 
 // The smallest of the same family with as many GPUs that has the CPU and memory of the pod; the
 // type itself where none has.
@@ -202,7 +202,7 @@ std::string roomier(const std::string& type, const DraftWorkload& workload,
   const InstanceGpus assumed = instance_called(type, options.instances);
   const InstanceGpus* best = nullptr;
   for (const InstanceGpus& other : options.instances) {
-    if (!other.name.starts_with(family_of(type)) || other.count < assumed.count) continue;
+    if (!other.name.starts_with(type_family(type)) || other.count < assumed.count) continue;
     if (!has_room(other, need_of(workload))) continue;
     const auto size = [](const InstanceGpus& of) { return std::pair(of.count, of.memory.count); };
     if (best == nullptr || size(other) < size(*best)) best = &other;
@@ -283,8 +283,9 @@ std::vector<std::string> types_to_start(const ScenarioDraft& draft, const NodeGr
   // Karpenter packs pods onto larger nodes, which are cheapest in the same family.
   const std::vector<std::string> of_pods = types;
   for (const InstanceGpus& other : options.instances) {
-    const bool is_of_family = std::ranges::any_of(
-        of_pods, [&](const std::string& type) { return other.name.starts_with(family_of(type)); });
+    const bool is_of_family = std::ranges::any_of(of_pods, [&](const std::string& type) {
+      return other.name.starts_with(type_family(type));
+    });
     if (!is_of_family || std::ranges::find(types, other.name) != types.end()) continue;
     if (!has_labels(other, group.requirements) || !has_count(other, group.requirements)) continue;
     types.push_back(other.name);

@@ -446,6 +446,9 @@ std::optional<PoolModel> model_pool(const scenarios::Scenario& scenario, const N
   model.nodes = pool.nodes;
   model.most_nodes = pool.most_nodes;
   model.weight = pool.weight;
+  model.consolidation = pool.consolidation.value_or(scenario.provisioner.consolidation);
+  model.consolidate_after = pool.consolidate_after.value_or(scenario.provisioner.consolidate_after);
+  model.expire_after = pool.expire_after;
   model.gpus_per_node = type->gpu_count;
   model.gpu = gpu;
   model.interconnect = catalogue.find_interconnect(type->interconnect);

@@ -205,6 +205,34 @@ spec:
             minutes(5));
 }
 
+// The first one's was everybody's, and the life of nodes was dropped.
+TEST(ImportK8s, EachNodePoolIsConsolidatedAsItSays) {
+  const auto pool = [](const std::string& name, const std::string& disruption,
+                       const std::string& life) {
+    return "---\nkind: NodePool\nmetadata: {name: " + name + "}\nspec:\n  disruption: {" +
+           disruption + "}\n  template: {spec: {" + life +
+           "requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: "
+           "[g5.xlarge]}]}}\n";
+  };
+  const Scenario scenario =
+      k8s({pool("train", "consolidationPolicy: WhenEmpty, consolidateAfter: Never",
+                "expireAfter: 1h, ") +
+               pool("serve", "consolidationPolicy: WhenEmptyOrUnderutilized, consolidateAfter: 30s",
+                    "expireAfter: Never, "),
+           std::string(kJob)})
+          .scenario;
+  ASSERT_EQ(scenario.node_pools.size(), 2U);
+  const NodePool& train = scenario.node_pools[0];
+  const NodePool& serve = scenario.node_pools[1];
+  EXPECT_EQ(train.consolidation.value_or(scenario.provisioner.consolidation),
+            Consolidation::WhenEmpty);
+  EXPECT_GE(train.consolidate_after.value_or(scenario.provisioner.consolidate_after), hours(8'760));
+  EXPECT_EQ(train.expire_after, hours(1));
+  EXPECT_EQ(serve.consolidation, Consolidation::WhenEmptyOrUnderutilized);
+  EXPECT_EQ(serve.consolidate_after, seconds(30));
+  EXPECT_FALSE(serve.expire_after);
+}
+
 // They were all on spot nodes, at half their price.
 TEST(ImportK8s, PodsSelectOneOfTheCapacityTypesOfANodePool) {
   const auto deployment = [](const std::string& capacity) {

@@ -123,6 +123,9 @@ struct PoolModel {
   int nodes = 1;                  // at the start
   std::optional<int> most_nodes;  // the provisioner adds and removes nodes; absent: it does not
   int weight = 0;                 // those with the most go first
+  scenarios::Consolidation consolidation{};
+  Duration consolidate_after;
+  std::optional<Duration> expire_after;  // since the decision to start a node
   int gpus_per_node = 1;
   int unhealthy_gpus = 0;  // of these the last, that the device plugin does not offer
   int vcpus = 0;

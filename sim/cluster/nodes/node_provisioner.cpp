@@ -135,7 +135,19 @@ void NodeProvisioner::arm_removal() {
 
 void NodeProvisioner::on_removal_timer() {
   arm_removal();
+  end_expired();
   consolidate();
+}
+
+// Nodes whose life is over are drained, whatever runs there.
+// Source: sigs.k8s.io/karpenter, pkg/controllers/nodeclaim/expiration, Controller.Reconcile.
+void NodeProvisioner::end_expired() {
+  for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
+    const Node& node = run_.cluster.nodes[n];
+    const PoolModel& pool = run_.cluster.pool(node);
+    if (node.stage != NodeStage::Ready || !pool.most_nodes || !pool.expire_after) continue;
+    if (run_.now >= node.life.decided + *pool.expire_after) nodes_.expire(n);
+  }
 }
 
 // The room on nodes that are there or start, as the provisioner sees it or as it will be.
@@ -349,9 +361,8 @@ bool NodeProvisioner::fits_elsewhere(std::uint32_t candidate) {
 // Karpenter removes all empty nodes, and of the others the one with the fewest pods that fit on
 // nodes that are there.
 void NodeProvisioner::consolidate() {
-  const Provisioner& provisioner = run_.world.provisioner;
   const auto due_at = [&](const Node& node) {
-    return node.life.changed + provisioner.consolidate_after + kConfirms;
+    return node.life.changed + run_.cluster.pool(node).consolidate_after + kConfirms;
   };
   const auto is_due = [&](const Node& node) {
     return run_.now >= due_at(node) && is_removable(node);
@@ -373,10 +384,10 @@ void NodeProvisioner::consolidate() {
     if (is_due(run_.cluster.nodes[n]) && run_.cluster.is_empty(run_.cluster.nodes[n]))
       nodes_.remove(n);
   }
-  if (provisioner.consolidation == Provisioner::Consolidation::WhenEmpty) return;
   candidates_.clear();
   for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
     const Node& node = run_.cluster.nodes[n];
+    if (run_.cluster.pool(node).consolidation == scenarios::Consolidation::WhenEmpty) continue;
     // As long as no pod came or went, the answer is the same.
     const bool examined =
         node.life.examined != kNever && node.life.examined >= run_.cluster.last_change;

@@ -50,6 +50,7 @@ class NodeProvisioner {
   bool ask_who_stays();
   bool holds_back(const Node& node) const;
   bool fits_elsewhere(std::uint32_t node);
+  void end_expired();
   void consolidate();
   void remove_unneeded();
 

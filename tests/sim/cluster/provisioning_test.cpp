@@ -316,6 +316,20 @@ TEST(Karpenter, PoolsMayHaveSoMuchTogether) {
   EXPECT_TRUE(demo::has(demo::result(s).findings, Code::NodeLimitReached));
 }
 
+// The job takes 600 s, its nodes live for 300 s from the decision: it starts over at Karpenter's
+// next look (310 s), and again.
+TEST(Karpenter, EndsNodesWhoseLifeIsOver) {
+  Scenario s = elastic(1, 0, 2);
+  s.workloads[0].measured->unit_time = seconds(600);
+  EXPECT_EQ(demo::result(s).pods.succeeded, 1);
+  s.node_pools[0].expire_after = seconds(300);
+  const VariantResult r = demo::result(s);
+  EXPECT_EQ(r.pods.succeeded, 0);
+  EXPECT_GE(r.pods.evicted, 2);
+  EXPECT_EQ(r.node_pools[0].dynamics->launches, r.pods.evicted + 1);
+  EXPECT_TRUE(demo::has(r.findings, Code::JobsDisrupted));
+}
+
 // Two places on each node: a short and a long pod on the first, a long one on the second. When the
 // short one is done, one of the others moves and starts over.
 TEST(Karpenter, MovesThePodsOfUnderutilizedNodes) {
@@ -335,6 +349,13 @@ TEST(Karpenter, MovesThePodsOfUnderutilizedNodes) {
   const VariantResult stayed = demo::result(s);
   EXPECT_EQ(stayed.pods.evicted, 0);
   EXPECT_EQ(stayed.cost.ledger.failed, Usd{});
+  s.provisioner.consolidation = Provisioner::Consolidation::WhenEmptyOrUnderutilized;
+  s.node_pools[0].consolidation = Provisioner::Consolidation::WhenEmpty;
+  EXPECT_EQ(demo::result(s).pods.evicted, 0) << "a NodePool says it for itself";
+  s.node_pools[0].consolidation.reset();
+  s.node_pools[0].consolidate_after = hours(1);
+  EXPECT_EQ(demo::result(s).pods.evicted, 0);
+  s.node_pools[0].consolidate_after.reset();
   EXPECT_LT(stayed.workloads[1].job_completion->p99, moved.workloads[1].job_completion->p99);
   EXPECT_TRUE(demo::has(moved.findings, Code::JobsDisrupted));
   EXPECT_FALSE(demo::has(stayed.findings, Code::JobsDisrupted));
