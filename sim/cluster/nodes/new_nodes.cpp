@@ -93,15 +93,29 @@ std::int64_t NewNodes::room(const NewNode& node, std::size_t pool, std::size_t w
   return left;
 }
 
+// Of its CPU and memory, what is idle with so many pods.
+// Source: kubernetes/autoscaler, cluster-autoscaler/expander/waste, leastwaste.BestOption.
+double NewNodes::waste(const Fit& fit, std::size_t w) const {
+  const PoolModel& pool = run_.world.pools[fit.pool];
+  const scenarios::PodTemplate& pod = run_.world.workloads[w].spec.pod;
+  const auto idle = [&](std::int64_t all, std::int64_t each) {
+    return 1 - static_cast<double>(fit.pods * each) / static_cast<double>(all);
+  };
+  return idle(pool.node_cpu().count, pod.cpu_request.count) +
+         idle(pool.node_memory().count, pod.memory_request.count);
+}
+
 // Of the first node pool that holds a pod and may grow, the type that holds most of them, of equals
 // the cheapest: prices of several node pools are not compared. The Cluster Autoscaler takes the
-// first. Source: sigs.k8s.io/karpenter, pkg/controllers/provisioning/scheduling,
-// Scheduler.addToNewNodeClaim.
+// group that wastes least, of equals any: here the first. Source: sigs.k8s.io/karpenter,
+// pkg/controllers/provisioning/scheduling, Scheduler.addToNewNodeClaim.
 NewNodes::Fit NewNodes::best_fit(const NewNode& node, std::size_t w, const NodeChoice& choice,
                                  std::int64_t pods) const {
   Fit best;
+  const bool karpenter = is_karpenter(run_.world);
   const auto rank = [&](const Fit& fit) {
-    return std::tuple(turns_[fit.pool], -fit.pods, run_.world.pools[fit.pool].price.usd.per_hour);
+    return std::tuple(karpenter ? 0 : waste(fit, w), turns_[fit.pool], -fit.pods,
+                      run_.world.pools[fit.pool].price.usd.per_hour);
   };
   for (std::size_t p = 0; p < counts_.size(); ++p) {
     if (!choice.has(p) || (node.place && node.pools[p] == 0)) continue;

@@ -58,6 +58,7 @@ class NewNodes {
   std::optional<std::size_t> pool_of(const NewNode& node) const;
   bool is_within_limits(std::size_t pool, const NewNode& node) const;
   std::int64_t room(const NewNode& node, std::size_t pool, std::size_t workload) const;
+  double waste(const Fit& fit, std::size_t workload) const;
   Fit best_fit(const NewNode& node, std::size_t workload, const NodeChoice& choice,
                std::int64_t pods) const;
   void fill(NewNode& node, const Fit& fit, std::size_t workload, const NodeChoice& choice);
