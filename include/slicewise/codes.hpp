@@ -144,6 +144,7 @@ enum class Severity : std::uint8_t { Error, Warning, Note };
   X(NodeSelectorUnmet, "NODE_SELECTOR_UNMET", Error, "no node pool has these labels")             \
   X(PodTooLarge, "POD_TOO_LARGE", Error, "no node is as large as the request")                    \
   X(OverlayNotPinned, "OVERLAY_NOT_PINNED", Error, "one capacity for several GPU counts")         \
+  X(NodePoolsTie, "NODE_POOLS_TIE", Warning, "NodePools of one weight: the name decides")         \
   X(NodePoolLimitUnits, "NODE_POOL_LIMIT_UNITS", Warning, "limits count advertised units")        \
   X(AutoscalerBurst, "AUTOSCALER_BURST", Note, "one node for each pending pod at first")          \
   X(ScalerTargetUnknown, "SCALER_TARGET_UNKNOWN", Warning, "an autoscaler of what is not there")  \

@@ -44,13 +44,26 @@ json only_in(std::string_view key, std::string_view value) {
   return in_any(key, json::array({value}));
 }
 
+void add_new(json& values, const std::string& value) {
+  if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+}
+
 // Of several Karpenter takes the cheapest that it can have: spot, and on-demand when there is none.
-json capacity_types(const NodePool& pool) {
-  json types = json::array({capacity_word(pool.capacity_type)});
+void add_capacity_types(const NodePool& pool, json& types) {
+  add_new(types, capacity_word(pool.capacity_type));
   if (pool.capacity_type == CapacityType::Spot && pool.spot && pool.spot->falls_back_to_on_demand) {
-    types.push_back(capacity_word(CapacityType::OnDemand));
+    add_new(types, capacity_word(CapacityType::OnDemand));
   }
-  return types;
+}
+
+// The instance types of a NodePool, which are pools of the scenario: one, or several with its label
+// that differ in nothing else.
+using TypesOfPool = std::vector<PoolNodes>;
+
+std::string name_of(const TypesOfPool& types) {
+  const NodePool& first = *types.front().target.pool;
+  return types.size() == 1 ? first.name.value
+                           : first.labels.at(std::string(scenarios::kNodePoolLabel));
 }
 
 bool is_karpenter(const Provisioner& provisioner) {
@@ -61,17 +74,25 @@ bool writes_overlays(const Provisioner& provisioner) {
   return !is_karpenter(provisioner) || provisioner.node_overlay;
 }
 
-json disruption_of(const Provisioner& provisioner) {
+// Karpenter takes no part of a second.
+std::string whole_seconds(Duration duration) {
+  const std::int64_t ns = duration.ns;
+  return fmt::format("{}s", ns / 1'000'000'000 + (ns % 1'000'000'000 > 0 ? 1 : 0));
+}
+
+bool moves_pods(const Provisioner& provisioner, const NodePool& pool) {
+  return pool.consolidation.value_or(provisioner.consolidation) ==
+         scenarios::Consolidation::WhenEmptyOrUnderutilized;
+}
+
+json disruption_of(const Provisioner& provisioner, const NodePool& pool) {
   if (!is_karpenter(provisioner)) {
     return {{"consolidationPolicy", "WhenEmpty"}, {"consolidateAfter", "10m"}};
   }
-  const bool moves_pods =
-      provisioner.consolidation == Provisioner::Consolidation::WhenEmptyOrUnderutilized;
-  // Karpenter takes no part of a second.
-  const std::int64_t ns = provisioner.consolidate_after.ns;
-  const std::int64_t seconds_after = ns / 1'000'000'000 + (ns % 1'000'000'000 > 0 ? 1 : 0);
-  return {{"consolidationPolicy", moves_pods ? "WhenEmptyOrUnderutilized" : "WhenEmpty"},
-          {"consolidateAfter", fmt::format("{}s", seconds_after)}};
+  return {{"consolidationPolicy",
+           moves_pods(provisioner, pool) ? "WhenEmptyOrUnderutilized" : "WhenEmpty"},
+          {"consolidateAfter",
+           whole_seconds(pool.consolidate_after.value_or(provisioner.consolidate_after))}};
 }
 
 json discovery_terms(const std::string& cluster) {
@@ -84,6 +105,17 @@ std::string class_name_of(const NodePool& pool, NodeImage image) {
   return pool.capacity_type == CapacityType::Reserved ? "gpu-al2023-reserved" : "gpu-al2023";
 }
 
+// Whether they are types of one NodePool.
+bool are_alike(const PoolNodes& one, const PoolNodes& other, NodeImage image) {
+  const NodePool& a = *one.target.pool;
+  const NodePool& b = *other.target.pool;
+  return is_of_node_pool(a) && a.most_nodes && b.most_nodes && a.weight == b.weight &&
+         a.consolidation == b.consolidation && a.consolidate_after == b.consolidate_after &&
+         a.expire_after == b.expire_after && node_labels(one) == node_labels(other) &&
+         a.labels == b.labels && taints_of(a.taints) == taints_of(b.taints) &&
+         class_name_of(a, image) == class_name_of(b, image);
+}
+
 class KarpenterWriter {
  public:
   KarpenterWriter(const ExportOptions& options, const Provisioner& provisioner)
@@ -91,10 +123,10 @@ class KarpenterWriter {
     cluster_ = cluster_name(options);
   }
 
-  void add(const PoolNodes& nodes) {
-    if (options_.image != NodeImage::AutoMode) add_class(nodes);
-    add_pool(nodes);
-    add_overlay(nodes);
+  void add(const TypesOfPool& types) {
+    if (options_.image != NodeImage::AutoMode) add_class(types.front());
+    add_pool(types);
+    for (const PoolNodes& nodes : types) add_overlay(nodes, name_of(types));
   }
 
   std::vector<KarpenterObject> take() { return std::move(objects_); }
@@ -137,7 +169,45 @@ class KarpenterWriter {
                                             {{"name", name}}, std::move(spec)));
   }
 
-  void add_pool(const PoolNodes& nodes) {
+  json requirements_of(const TypesOfPool& types) const {
+    json names = json::array();
+    json architectures = json::array();
+    json purchases = json::array();
+    for (const PoolNodes& nodes : types) {
+      add_new(names, nodes.target.instance->name);
+      add_new(architectures, nodes.target.instance->architecture);
+      add_capacity_types(*nodes.target.pool, purchases);
+    }
+    return json::array({in_any(scenarios::kInstanceTypeLabel, std::move(names)),
+                        in_any(scenarios::kArchitectureLabel, std::move(architectures)),
+                        in_any(scenarios::kCapacityTypeLabel, std::move(purchases))});
+  }
+
+  // What nodes of the pool may have together with others; nullptr: nothing says it.
+  const scenarios::NodeLimit* shared_limit(const NodePool& pool) const {
+    return find_if_or_null(provisioner_.limits, [&](const scenarios::NodeLimit& limit) {
+      return std::ranges::any_of(limit.pools,
+                                 [&](const auto& name) { return name.value == pool.name.value; });
+    });
+  }
+
+  json limits_of(const TypesOfPool& types) const {
+    std::int64_t nodes = 0;
+    for (const PoolNodes& one : types) {
+      nodes += one.target.pool->most_nodes.value_or(one.target.pool->nodes);
+    }
+    const scenarios::NodeLimit* shared = shared_limit(*types.front().target.pool);
+    if (types.size() == 1 || shared == nullptr) return {{"nodes", std::to_string(nodes)}};
+    json limits = json::object();
+    if (shared->nodes) limits["nodes"] = std::to_string(*shared->nodes);
+    if (shared->gpus) limits[std::string(scenarios::kGpuResource)] = std::to_string(*shared->gpus);
+    if (shared->cpu) limits["cpu"] = fmt::format("{}m", shared->cpu->count);
+    if (shared->memory) limits["memory"] = std::to_string(shared->memory->count);
+    return limits;
+  }
+
+  void add_pool(const TypesOfPool& types) {
+    const PoolNodes& nodes = types.front();
     const NodePool& pool = *nodes.target.pool;
     const bool is_auto_mode = options_.image == NodeImage::AutoMode;
     json tmpl = {
@@ -148,51 +218,47 @@ class KarpenterWriter {
                : json{{"group", "karpenter.k8s.aws"},
                       {"kind", "EC2NodeClass"},
                       {"name", class_name_of(pool, options_.image)}}},
-          {"requirements",
-           json::array({only_in(scenarios::kInstanceTypeLabel, nodes.target.instance->name),
-                        only_in(scenarios::kArchitectureLabel, nodes.target.instance->architecture),
-                        in_any(scenarios::kCapacityTypeLabel, capacity_types(pool))})}}}};
+          {"requirements", requirements_of(types)}}}};
     json taints = taints_of(pool.taints);
     if (!taints.empty()) tmpl["spec"]["taints"] = std::move(taints);
     const auto labels = node_labels(nodes);
     if (!labels.empty()) tmpl["metadata"]["labels"] = labels;
     // Karpenter has no minimum; `import k8s` reads it.
-    json metadata = {{"name", pool.name.value},
-                     {"annotations", {{"slicewise.dev/nodes-min", std::to_string(pool.nodes)}}}};
+    int fewest = 0;
+    for (const PoolNodes& one : types) fewest += one.target.pool->nodes;
+    json metadata = {{"name", name_of(types)},
+                     {"annotations", {{"slicewise.dev/nodes-min", std::to_string(fewest)}}}};
     json spec = {{"template", std::move(tmpl)},
-                 {"limits", {{"nodes", std::to_string(pool.most_nodes.value_or(pool.nodes))}}},
-                 {"disruption", disruption_of(provisioner_)}};
+                 {"limits", limits_of(types)},
+                 {"disruption", disruption_of(provisioner_, pool)}};
+    if (pool.expire_after) {
+      spec["template"]["spec"]["expireAfter"] = whole_seconds(*pool.expire_after);
+    }
     if (pool.weight > 0) spec["weight"] = pool.weight;
-    add_document(pool_remarks(pool), kubernetes_object("karpenter.sh/v1", "NodePool",
-                                                       std::move(metadata), std::move(spec)));
+    add_document(pool_remarks(types), kubernetes_object("karpenter.sh/v1", "NodePool",
+                                                        std::move(metadata), std::move(spec)));
   }
 
-  std::string pool_remarks(const NodePool& pool) const {
+  std::string pool_remarks(const TypesOfPool& types) const {
+    const NodePool& pool = *types.front().target.pool;
     std::string out;
     if (options_.image == NodeImage::AutoMode) {
       out += comment("Assumed: the NodeClass `default`, which EKS Auto Mode makes.");
     }
-    out += comment(fmt::format(
-        "limits.nodes is the most that the pool of the scenario has: {}. Karpenter starts nodes "
-        "for pods that wait, so there may be fewer{}.",
-        pool.most_nodes.value_or(pool.nodes),
-        pool.most_nodes && pool.nodes > 0
-            ? fmt::format(", also fewer than the {} of nodes.min", pool.nodes)
-            : ""));
-    const bool has_limit = std::ranges::any_of(provisioner_.limits, [&](const auto& limit) {
-      return std::ranges::any_of(limit.pools,
-                                 [&](const auto& name) { return name.value == pool.name.value; });
-    });
-    if (has_limit) {
-      out += comment(
-          "provisioner.limits holds several pools together; no limit of Karpenter is of several "
-          "NodePools.");
+    if (types.size() > 1) {
+      out +=
+          comment(fmt::format("{} pools of the scenario are its instance types: Karpenter takes "
+                              "the cheapest that holds "
+                              "the pods. limits is what they may have together.",
+                              types.size()));
+    } else {
+      out += nodes_remark(pool);
     }
     if (!is_karpenter(provisioner_)) {
       out += comment(
           "The scenario does not say how Karpenter removes nodes. Assumed: empty ones only "
           "(WhenEmpty), since moving a pod stops its work.");
-    } else if (provisioner_.consolidation == Provisioner::Consolidation::WhenEmptyOrUnderutilized) {
+    } else if (moves_pods(provisioner_, pool)) {
       out += comment("WhenEmptyOrUnderutilized moves pods, and with that stops their work.");
     }
     if (pool.taints.empty()) {
@@ -203,8 +269,24 @@ class KarpenterWriter {
     return out + reserved_labels(pool, "Kubernetes, AWS or Karpenter");
   }
 
+  std::string nodes_remark(const NodePool& pool) const {
+    std::string out = comment(fmt::format(
+        "limits.nodes is the most that the pool of the scenario has: {}. Karpenter starts nodes "
+        "for pods that wait, so there may be fewer{}.",
+        pool.most_nodes.value_or(pool.nodes),
+        pool.most_nodes && pool.nodes > 0
+            ? fmt::format(", also fewer than the {} of nodes.min", pool.nodes)
+            : ""));
+    if (shared_limit(pool) != nullptr) {
+      out += comment(
+          "provisioner.limits holds several pools together; no limit of Karpenter is of several "
+          "NodePools.");
+    }
+    return out;
+  }
+
   // spec.capacity overwrites what EC2 says of the type, so it is per instance type.
-  void add_overlay(const PoolNodes& nodes) {
+  void add_overlay(const PoolNodes& nodes, const std::string& node_pool) {
     const PoolTarget& target = nodes.target;
     const int known = target.instance->gpu_fraction < 1 ? 0 : target.instance->gpu_count;
     json capacity = json::object();
@@ -226,7 +308,7 @@ class KarpenterWriter {
       remarks += comment("The GPU is a fraction of a card (vGPU), which the EC2 API counts as 0.");
     }
     json spec = {{"requirements",
-                  json::array({only_in(scenarios::kNodePoolLabel, target.pool->name.value),
+                  json::array({only_in(scenarios::kNodePoolLabel, node_pool),
                                only_in(scenarios::kInstanceTypeLabel, target.instance->name)})},
                  {"capacity", std::move(capacity)}};
     add_document(remarks, kubernetes_object("karpenter.sh/v1alpha1", "NodeOverlay",
@@ -280,7 +362,14 @@ Expected<std::vector<KarpenterObject>> karpenter_objects(const scenarios::Scenar
   if (!nodes) return tl::unexpected(nodes.error());
   if (Diagnostics found = unknown_counts(*nodes); !found.empty()) return tl::unexpected(found);
   KarpenterWriter writer(options, scenario.provisioner);
-  for (const PoolNodes& one : *nodes) writer.add(one);
+  std::vector<TypesOfPool> pools;
+  for (const PoolNodes& one : *nodes) {
+    const auto same = std::ranges::find_if(pools, [&](const TypesOfPool& types) {
+      return are_alike(types.front(), one, options.image);
+    });
+    same == pools.end() ? pools.push_back({one}) : same->push_back(one);
+  }
+  for (const TypesOfPool& types : pools) writer.add(types);
   return writer.take();
 }
 

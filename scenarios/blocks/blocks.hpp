@@ -12,6 +12,8 @@
 // the rules that span several of them. Wrong fields read as absent: check_fields has reported them.
 namespace slicewise::scenarios {
 
+inline constexpr auto kConsolidationWords = words_of(kConsolidations);
+
 // Of the times in a log: below, its end is farther away than anything that is simulated.
 inline constexpr double kLeastScale = 1e-6;
 

@@ -194,10 +194,26 @@ constexpr Field kNodePoolFields[] = {
     plain(T::Refused, "desiredSize", "", kWriteNodes),
     plain(T::Refused, "desiredCapacity", "", kWriteNodes),
     field<&NodePool::weight>("weight", "50",
-                             "Karpenter: of several pools that hold a Pending pod it starts nodes "
-                             "of those with the highest weight; among equals it takes the node for "
-                             "most pods, then the cheapest.")
+                             "Karpenter: of several NodePools that hold a Pending pod it starts "
+                             "nodes of the one with the highest weight; among equals of the one "
+                             "whose name is last. Pools with one label karpenter.sh/nodepool are "
+                             "the instance types of one, of which it takes the cheapest that holds "
+                             "all pods that it puts there.")
         .up_to(100),
+    field<&NodePool::consolidation>(
+        "consolidationPolicy", "WhenEmpty",
+        "Karpenter: which nodes it removes. Of an underutilized one it moves the pods.")
+        .one_of(kConsolidationWords)
+        .otherwise("provisioner.consolidationPolicy"),
+    field<&NodePool::consolidate_after>(
+        "consolidateAfter", "5m",
+        "Karpenter: how long no pod came or went before it looks at a node.")
+        .otherwise("provisioner.consolidateAfter"),
+    field<&NodePool::expire_after>(
+        "expireAfter", "720h",
+        "Karpenter: the life of a node, after which its pods are evicted and it ends.")
+        .positive()
+        .otherwise("for ever"),
     field<&NodePool::capacity_type>("capacityType", "spot", "How the nodes are bought.")
         .one_of(kCapacityTypes),
     field<&NodePool::spot>("spot", "{interruptionsPerHour: 0.03, fallback: on-demand}",

@@ -18,9 +18,6 @@ using T = FieldType;
 using ProvisionerKind = Provisioner::Kind;
 
 constexpr auto kProvisionerWords = words_of(kProvisioners);
-constexpr Word kConsolidations[] = {
-    {"WhenEmptyOrUnderutilized", Provisioner::Consolidation::WhenEmptyOrUnderutilized},
-    {"WhenEmpty", Provisioner::Consolidation::WhenEmpty}};
 
 // Settings that only one kind of provisioner has.
 constexpr std::pair<std::string_view, ProvisionerKind> kOwners[] = {
@@ -108,7 +105,7 @@ constexpr Field kProvisionerFields[] = {
     field<&Provisioner::consolidation>(
         "consolidationPolicy", "WhenEmpty",
         "Karpenter: which nodes it removes. Of an underutilized one it moves the pods.")
-        .one_of(kConsolidations),
+        .one_of(kConsolidationWords),
     field<&Provisioner::consolidate_after>(
         "consolidateAfter", "5m",
         "Karpenter: how long no pod came or went before it looks at a node."),
@@ -162,13 +159,17 @@ void check_node_ranges(const Scenario& scenario, Findings& findings) {
   check_pool_names(scenario, findings);
   for (const NodePool& pool : scenario.node_pools) {
     const bool chosen = scenario.provisioner.kind == ProvisionerKind::Karpenter && pool.most_nodes;
-    if (pool.weight == 0 || chosen) continue;
+    const std::string_view setting = pool.weight > 0          ? "weight"
+                                     : pool.consolidation     ? "consolidationPolicy"
+                                     : pool.consolidate_after ? "consolidateAfter"
+                                     : pool.expire_after      ? "expireAfter"
+                                                              : "";
+    if (setting.empty() || chosen) continue;
     Diagnostic unused = make_diagnostic(
         Code::SettingConflict, pool.name.where,
-        fmt::format(
-            "weight of \"{}\" does nothing: Karpenter alone chooses by it, among pools that "
-            "it may grow",
-            pool.name.value),
+        fmt::format("{} of \"{}\" does nothing: Karpenter alone goes by it, and for pools that it "
+                    "may grow",
+                    setting, pool.name.value),
         "remove it, or write `provisioner: {kind: Karpenter}` and nodes: {min, max}");
     unused.severity = Severity::Warning;
     findings.add(std::move(unused));

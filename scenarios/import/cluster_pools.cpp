@@ -335,6 +335,11 @@ void ClusterPools::add_choices(const NodeGroupFile& group, DraftPool pool) {
     grow_by_karpenter(group, group.most.value_or(kMostNodesOfType), pool);
   }
   if (are_several && is_limited && karpenter_) pool.limit = karpenter_->limits.size();
+  const auto is_node_pool = [](const auto& label) { return label.first == kNodePoolLabel; };
+  if (are_several && label_by(group.maker, kNodePoolLabel) &&
+      std::ranges::none_of(pool.labels, is_node_pool)) {
+    pool.labels.emplace_back(kNodePoolLabel, group.name);  // they are its instance types
+  }
   const bool has_types = types.size() > 1;
   if (types.empty()) types.push_back(pool.instance_type);
   for (const std::string& type : types) {
@@ -401,7 +406,13 @@ void ClusterPools::grow_by_karpenter(const NodeGroupFile& group, std::int64_t mo
                                      DraftPool& pool) {
   grow(pool, group.fewest.value_or(0), most);
   pool.weight = group.weight.value_or(0);
-  if (!karpenter_) karpenter_ = karpenter_of(group, !cluster_.overlays.empty());
+  const Provisioner own = karpenter_of(group, !cluster_.overlays.empty());
+  if (!karpenter_) karpenter_ = own;
+  if (own.consolidation != karpenter_->consolidation) pool.consolidation = own.consolidation;
+  if (own.consolidate_after != karpenter_->consolidate_after) {
+    pool.consolidate_after = own.consolidate_after;
+  }
+  if (const auto life = parse_duration(group.expires_after)) pool.expire_after = *life;
   if (group.has_budgets) {
     report_.noted(
         "disruption budgets of NodePools: only a budget of 0 nodes at all times is simulated",

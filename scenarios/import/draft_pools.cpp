@@ -192,15 +192,17 @@ double share_of_node(const DraftPool& pool, const DraftWorkload& workload,
                   one_of(type.memory.count, workload.memory_bytes));
 }
 
+// "g5." of "g5.xlarge".
+std::string_view type_family(std::string_view type) { return type.substr(0, type.find('.') + 1); }
+
 // The smallest with as many GPUs that has the CPU and memory of the pod, of the same family or else
 // of any; the type itself where none has.
 std::string roomier(const std::string& type, const DraftWorkload& workload,
                     const ImportOptions& options) {
-  const std::string_view family = std::string_view(type).substr(0, type.find('.') + 1);
   const InstanceGpus assumed = instance_called(type, options.instances);
   if (has_room(assumed, need_of(workload))) return type;
   const auto size = [&](const InstanceGpus& of) {
-    return std::tuple(!of.name.starts_with(family), of.count, of.memory.count);
+    return std::tuple(!of.name.starts_with(type_family(type)), of.count, of.memory.count);
   };
   const InstanceGpus* best = nullptr;
   for (const InstanceGpus& other : options.instances) {
@@ -280,6 +282,16 @@ std::vector<std::string> types_to_start(const ScenarioDraft& draft, const NodeGr
                               [&](const NodeRequirement& one) { return fulfils(labels, one); });
       if (is_startable && std::ranges::find(types, type) == types.end()) types.push_back(type);
     }
+  }
+  // Karpenter packs pods onto larger nodes, which are cheapest in the same family.
+  const std::vector<std::string> of_pods = types;
+  for (const InstanceGpus& other : options.instances) {
+    const bool is_of_family = std::ranges::any_of(of_pods, [&](const std::string& type) {
+      return other.name.starts_with(type_family(type));
+    });
+    if (!is_of_family || std::ranges::find(types, other.name) != types.end()) continue;
+    if (!has_labels(other, group.requirements) || !has_count(other, group.requirements)) continue;
+    types.push_back(other.name);
   }
   return types;
 }

@@ -136,6 +136,12 @@ class Writer {
     if (pool.weight > 0) {
       line(fmt::format("    weight: {}", std::min<std::int64_t>(pool.weight, 100)));
     }
+    const auto write = [&](const std::string& name, const auto& value) {
+      if (value) line(fmt::format("    {}: {}", name, shown_member(*kNodePool.find(name), *value)));
+    };
+    write("consolidationPolicy", pool.consolidation);
+    write("consolidateAfter", pool.consolidate_after);
+    write("expireAfter", pool.expire_after);
     if (!pool.capacity_type.empty()) line(fmt::format("    capacityType: {}", pool.capacity_type));
     if (pool.falls_back) line("    spot: {fallback: on-demand}");
     write_labels("    labels", pool.labels);

@@ -37,6 +37,9 @@ struct DraftPool {
   std::optional<std::size_t> limit;        // of the provisioner's, that it is under with others
   bool nodes_are_assumed = true;
   std::int64_t weight = 0;
+  std::optional<Consolidation> consolidation{};  // where it is not the provisioner's
+  std::optional<Duration> consolidate_after{};   // likewise
+  std::optional<Duration> expire_after{};
   std::string capacity_type;  // "" on demand
   bool falls_back = false;    // from spot to on demand
   DraftLabels labels;

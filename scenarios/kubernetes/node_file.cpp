@@ -96,6 +96,7 @@ void read_node_pool(Context& context, const Node& object) {
   const Node* disruption = node_below(&object, {"spec", "disruption"});
   group.consolidation = text_below(disruption, {"consolidationPolicy"});
   group.consolidates_after = text_below(disruption, {"consolidateAfter"});
+  group.expires_after = text_below(made, {"spec", "expireAfter"});
   read_budgets(node_below(disruption, {"budgets"}), group);
   for (NodeRequirement& requirement : group.requirements) {
     requirement.key = label_by(group.maker, requirement.key).value_or(requirement.key);

@@ -169,6 +169,31 @@ void judge_cpu_pods(const LintInput& input, const NodeOffer& offer) {
              "GPU");
 }
 
+bool is_node_pool_that_grows(const NodeOffer& offer) {
+  return offer.group != nullptr && offer.group->kind == NodeGroupFile::Kind::NodePool &&
+         !offer.group->nodes;
+}
+
+// Pods that two NodePools of one weight may start nodes for.
+void judge_ties(const LintInput& input, const NodeOffer& offer) {
+  if (!is_node_pool_that_grows(offer)) return;
+  const std::int64_t weight = offer.group->weight.value_or(0);
+  for (const NodeOffer& other : input.offers) {
+    if (&other == &offer) return;  // each pair once
+    if (!is_node_pool_that_grows(other) || other.group->weight.value_or(0) != weight) continue;
+    const scenarios::PodFile* pod =
+        find_if_or_null(input.files.pods, [&](const scenarios::PodFile& one) {
+          return scenarios::asks_for_gpu(one) && !one.has_ended && may_run_on(one, offer) &&
+                 may_run_on(one, other);
+        });
+    if (pod == nullptr) continue;
+    input.tell(Code::NodePoolsTie, offer.group->where,
+               node_pools_tie(pod->name.substr(0, 60), other.group->name.substr(0, 60),
+                              offer.group->name.substr(0, 60)),
+               "give the one that is to come first a higher weight");
+  }
+}
+
 bool is_wanted(const LintInput& input, std::string_view resource) {
   return std::ranges::any_of(input.files.pods, [&](const auto& pod) {
     return std::ranges::any_of(pod.containers, [&](const auto& container) {
@@ -183,6 +208,7 @@ void lint_karpenter(const LintInput& input) {
   for (const NodeOverlayFile& overlay : input.files.overlays) judge_overlay(input, overlay);
   for (const NodeOffer& offer : input.offers) {
     if (offer.group != nullptr) judge_cpu_pods(input, offer);
+    judge_ties(input, offer);
     if (offer.group == nullptr || offer.group->kind != NodeGroupFile::Kind::NodePool) continue;
     judge_limits(input, offer);
     if (!offer.is_known()) continue;

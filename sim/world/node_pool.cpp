@@ -374,6 +374,11 @@ Bytes PoolModel::node_memory() const {
 
 bool World::changes_nodes() const { return std::ranges::any_of(pools, &PoolModel::changes_nodes); }
 
+const std::string& PoolModel::node_pool() const {
+  const auto label = labels.find(std::string(scenarios::kNodePoolLabel));
+  return label == labels.end() ? name : label->second;
+}
+
 bool PoolModel::takes_turns() const {
   return std::ranges::all_of(kinds, [](const DomainKind& kind) {
     return kind.partition.empty() && (std::holds_alternative<models::Exclusive>(kind.sharing) ||
@@ -441,6 +446,9 @@ std::optional<PoolModel> model_pool(const scenarios::Scenario& scenario, const N
   model.nodes = pool.nodes;
   model.most_nodes = pool.most_nodes;
   model.weight = pool.weight;
+  model.consolidation = pool.consolidation.value_or(scenario.provisioner.consolidation);
+  model.consolidate_after = pool.consolidate_after.value_or(scenario.provisioner.consolidate_after);
+  model.expire_after = pool.expire_after;
   model.gpus_per_node = type->gpu_count;
   model.gpu = gpu;
   model.interconnect = catalogue.find_interconnect(type->interconnect);

@@ -276,9 +276,35 @@ void note_budget(const WorkloadModel& model, const World& world, Diagnostics& fo
                  "write maxUnavailable: 1, or let more pods run");
 }
 
+// Of NodePools of one weight Karpenter takes the one whose name is last, which nobody means.
+void note_tie(const WorkloadModel& model, const World& world, Diagnostics& found) {
+  if (world.provisioner.kind != scenarios::Provisioner::Kind::Karpenter) return;
+  const PoolModel* first = nullptr;
+  for (std::size_t p = 0; p < world.pools.size(); ++p) {
+    const PoolModel& pool = world.pools[p];
+    if (!pool.most_nodes || !model.on_pool[p].schedulable) continue;
+    if (first == nullptr || pool.weight > first->weight) first = &pool;
+    if (pool.weight < first->weight || pool.node_pool() == first->node_pool()) continue;
+    add_diagnostic(
+        found, Code::NodePoolsTie, pool.where,
+        node_pools_tie(model.name, first->node_pool(), pool.node_pool()),
+        "give the one that is to come first a higher weight; instance types of one NodePool have "
+        "one label karpenter.sh/nodepool");
+    return;
+  }
+}
+
 }  // namespace
 
+std::string node_pools_tie(std::string_view pod, std::string_view one, std::string_view other) {
+  return fmt::format(
+      "NodePools \"{}\" and \"{}\" of one weight may start nodes for \"{}\": Karpenter takes "
+      "\"{}\", whose name is last, whatever the other costs",
+      one, other, pod, std::max(one, other));
+}
+
 void note_workload(WorkloadModel& model, const World& world, Diagnostics& found) {
+  note_tie(model, world, found);
   check_images(model, world, found);
   note_kernel(model, found);
   note_batches_of_batches(model, found);

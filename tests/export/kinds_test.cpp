@@ -259,6 +259,31 @@ TEST(Karpenter, APoolThatGrowsIsLimitedByItsMost) {
               HasSubstr("  limits:\n    nodes: \"8\"\n"));
 }
 
+// Karpenter compares prices within a NodePool alone: as several it would take the last name.
+TEST(Karpenter, PoolsOfOneNodePoolAreItsInstanceTypes) {
+  Scenario scenario = with_karpenter(whole_gpus("small", "g5.xlarge"));
+  scenario.node_pools.push_back(whole_gpus("large", "g5.12xlarge"));
+  for (NodePool& pool : scenario.node_pools) {
+    pool.nodes = 0;
+    pool.most_nodes = 4;
+  }
+  const auto node_pools = [&] {
+    const std::string text = text_of(export_of("karpenter", scenario));
+    int count = 0;
+    for (std::size_t at = 0; (at = text.find("kind: NodePool\n", at)) != text.npos; ++at) ++count;
+    return std::pair(count, text);
+  };
+  EXPECT_EQ(node_pools().first, 2);
+  for (NodePool& pool : scenario.node_pools) pool.labels["karpenter.sh/nodepool"] = "gpus";
+  EXPECT_EQ(node_pools().first, 1);
+  EXPECT_THAT(node_pools().second,
+              AllOf(HasSubstr("        - g5.xlarge\n        - g5.12xlarge\n"),
+                    HasSubstr("  name: gpus\n"), HasSubstr("    nodes: \"8\"\n")));
+  scenario.node_pools.front().expire_after = hours(1);
+  EXPECT_EQ(node_pools().first, 2) << "they differ";
+  EXPECT_THAT(node_pools().second, HasSubstr("      expireAfter: \"3600s\"\n"));
+}
+
 TEST(Karpenter, SaysWhatTheProvisionerOfTheScenarioDoes) {
   NodePool pool = time_sliced("t4", "g4dn.12xlarge", 4, true);
   pool.capacity_type = scenarios::CapacityType::Spot;

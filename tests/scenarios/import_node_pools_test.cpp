@@ -118,6 +118,7 @@ spec:
       types += pool.instance_type.value + " ";
       EXPECT_EQ(pool.nodes, 0);
       EXPECT_EQ(pool.most_nodes, 12);
+      EXPECT_EQ(pool.labels.at("karpenter.sh/nodepool"), "gpus");
     }
     // Together they may have no more than the NodePool.
     EXPECT_EQ(result.scenario.provisioner.limits.size(), 1U);
@@ -137,6 +138,9 @@ spec:
                        "{key: karpenter.k8s.aws/instance-size, operator: In, values: "
                        "[xlarge, 12xlarge]}"),
             "g5.xlarge g5.12xlarge g6.xlarge ");
+  // Of a family all that the requirements allow: Karpenter packs pods onto large ones.
+  EXPECT_EQ(pools_with("{key: karpenter.k8s.aws/instance-family, operator: In, values: [g5]}"),
+            "g5.xlarge g5.12xlarge ");
 }
 
 // As many nodes as its limit of GPUs allows, and they come and go as it says.
@@ -199,6 +203,34 @@ spec:
                      "5m, budgets: [{nodes: \"0\", reasons: [Drifted]}]}")
                 .provisioner.consolidate_after,
             minutes(5));
+}
+
+// The first one's was everybody's, and the life of nodes was dropped.
+TEST(ImportK8s, EachNodePoolIsConsolidatedAsItSays) {
+  const auto pool = [](const std::string& name, const std::string& disruption,
+                       const std::string& life) {
+    return "---\nkind: NodePool\nmetadata: {name: " + name + "}\nspec:\n  disruption: {" +
+           disruption + "}\n  template: {spec: {" + life +
+           "requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: "
+           "[g5.xlarge]}]}}\n";
+  };
+  const Scenario scenario =
+      k8s({pool("train", "consolidationPolicy: WhenEmpty, consolidateAfter: Never",
+                "expireAfter: 1h, ") +
+               pool("serve", "consolidationPolicy: WhenEmptyOrUnderutilized, consolidateAfter: 30s",
+                    "expireAfter: Never, "),
+           std::string(kJob)})
+          .scenario;
+  ASSERT_EQ(scenario.node_pools.size(), 2U);
+  const NodePool& train = scenario.node_pools[0];
+  const NodePool& serve = scenario.node_pools[1];
+  EXPECT_EQ(train.consolidation.value_or(scenario.provisioner.consolidation),
+            Consolidation::WhenEmpty);
+  EXPECT_GE(train.consolidate_after.value_or(scenario.provisioner.consolidate_after), hours(8'760));
+  EXPECT_EQ(train.expire_after, hours(1));
+  EXPECT_EQ(serve.consolidation, Consolidation::WhenEmptyOrUnderutilized);
+  EXPECT_EQ(serve.consolidate_after, seconds(30));
+  EXPECT_FALSE(serve.expire_after);
 }
 
 // They were all on spot nodes, at half their price.

@@ -142,6 +142,7 @@ struct NodeGroupFile {
   std::optional<std::int64_t> weight;  // of a NodePool
   std::string consolidation;           // disruption.consolidationPolicy of a NodePool
   std::string consolidates_after;
+  std::string expires_after;
   bool is_kept = false;  // a budget of 0 nodes at all times and for all reasons: none is taken away
   bool has_budgets = false;       // others that say how many at once, or when
   bool has_reservations = false;  // its EC2NodeClass selects capacity reservations

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "slicewise/choice.hpp"
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/lookup.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
@@ -180,6 +182,12 @@ struct Allocatable {
   bool is_told() const { return cpu || memory || pods || gpus; }
 };
 
+// Which of its nodes Karpenter removes.
+enum class Consolidation : std::uint8_t { WhenEmptyOrUnderutilized, WhenEmpty };
+inline constexpr std::array kConsolidations = {
+    Choice{"WhenEmptyOrUnderutilized", Consolidation::WhenEmptyOrUnderutilized},
+    Choice{"WhenEmpty", Consolidation::WhenEmpty}};
+
 struct NodePool {
   Located<std::string> name;
   Located<std::string> instance_type;
@@ -187,6 +195,10 @@ struct NodePool {
   std::optional<int> most_nodes;  // the provisioner adds and removes nodes; absent: it does not
   SourceLocation nodes_where;
   int weight = 0;  // Karpenter: of several pools that would do, those with the most go first
+  // Karpenter; absent: as the provisioner has it.
+  std::optional<Consolidation> consolidation{};
+  std::optional<Duration> consolidate_after{};
+  std::optional<Duration> expire_after{};  // since the decision to start a node; absent: never
   CapacityType capacity_type = CapacityType::OnDemand;
   std::optional<Spot> spot;
   std::optional<DevicePlugin> device_plugin;  // absent: nvidia.com/gpu, unshared

@@ -318,7 +318,7 @@ struct Provisioner {
     Karpenter,
     ClusterAutoscaler,
   };
-  enum class Consolidation : std::uint8_t { WhenEmptyOrUnderutilized, WhenEmpty };
+  using Consolidation = scenarios::Consolidation;
   Kind kind = Kind::ManagedNodeGroup;
   NodeStartUp start_up;
   // Karpenter.

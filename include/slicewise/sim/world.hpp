@@ -123,6 +123,9 @@ struct PoolModel {
   int nodes = 1;                  // at the start
   std::optional<int> most_nodes;  // the provisioner adds and removes nodes; absent: it does not
   int weight = 0;                 // those with the most go first
+  scenarios::Consolidation consolidation{};
+  Duration consolidate_after;
+  std::optional<Duration> expire_after;  // since the decision to start a node
   int gpus_per_node = 1;
   int unhealthy_gpus = 0;  // of these the last, that the device plugin does not offer
   int vcpus = 0;
@@ -152,6 +155,8 @@ struct PoolModel {
   models::Price price;
   std::optional<SpotModel> spot;
 
+  // The NodePool of Karpenter's that starts its nodes, whose instance types several pools may be.
+  const std::string& node_pool() const;
   // As kubelet reports it, with what DaemonSets ask for.
   Millicores node_cpu() const;
   Bytes node_memory() const;

@@ -204,6 +204,11 @@ void NodeLives::remove(std::uint32_t n) {
   drain(n);
 }
 
+void NodeLives::expire(std::uint32_t n) {
+  remove(n);
+  keep_least(index(run_.cluster.nodes[n].pool));
+}
+
 void NodeLives::cordon(std::uint32_t n) {
   Node& node = run_.cluster.nodes[n];
   node.stage = NodeStage::Draining;

@@ -42,6 +42,8 @@ class NodeLives {
   void start(std::uint32_t node, TimePoint asked);
   // The provisioner does without the node.
   void remove(std::uint32_t node);
+  // Its life is over: another takes its place where the pool has to have it.
+  void expire(std::uint32_t node);
   // More nodes of the pool were started than its pods needed.
   void add_surplus(std::size_t pool, std::int64_t nodes);
 

@@ -4,7 +4,6 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <tuple>
 
 #include "../../world/admission.hpp"
 
@@ -82,7 +81,7 @@ NodeProvisioner::NodeProvisioner(RunState& run, const Scheduler& scheduler, Node
       rooms_(nodes.rooms()),
       nodes_(nodes),
       budgets_(budgets),
-      wishes_(run.world.pools.size()),
+      new_nodes_(run, nodes),
       stays_(run.world.workloads.size()),
       nodes_then_(run.world.pools.size()) {
   for (std::size_t w = 0; w < run.world.workloads.size(); ++w) packing_order_.push_back(w);
@@ -136,15 +135,19 @@ void NodeProvisioner::arm_removal() {
 
 void NodeProvisioner::on_removal_timer() {
   arm_removal();
+  end_expired();
   consolidate();
 }
 
-// What the provisioner takes the next node of a pool for: the Cluster Autoscaler remembers what the
-// last one was like.
-NodeRooms::Tickets NodeProvisioner::guess_of(std::size_t pool) const {
-  const bool remembers = run_.world.provisioner.kind == Provisioner::Kind::ClusterAutoscaler;
-  return remembers && nodes_.pool(pool).seen ? NodeRooms::Tickets::All
-                                             : NodeRooms::Tickets::Expected;
+// Nodes whose life is over are drained, whatever runs there.
+// Source: sigs.k8s.io/karpenter, pkg/controllers/nodeclaim/expiration, Controller.Reconcile.
+void NodeProvisioner::end_expired() {
+  for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
+    const Node& node = run_.cluster.nodes[n];
+    const PoolModel& pool = run_.cluster.pool(node);
+    if (node.stage != NodeStage::Ready || !pool.most_nodes || !pool.expire_after) continue;
+    if (run_.now >= node.life.decided + *pool.expire_after) nodes_.expire(n);
+  }
 }
 
 // The room on nodes that are there or start, as the provisioner sees it or as it will be.
@@ -152,7 +155,7 @@ void NodeProvisioner::open_rooms(bool as_expected) {
   for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
     const Node& node = run_.cluster.nodes[n];
     const NodeRooms::Tickets guess =
-        as_expected ? guess_of(index(node.pool)) : NodeRooms::Tickets::All;
+        as_expected ? new_nodes_.guess_of(index(node.pool)) : NodeRooms::Tickets::All;
     switch (node.stage) {
       case NodeStage::Absent:
       case NodeStage::Draining:
@@ -176,53 +179,6 @@ void NodeProvisioner::open_rooms(bool as_expected) {
   }
 }
 
-// Whether another node of the pool is within what it may have together with others. Those that are
-// wished for are there already once they are started. Source: sigs.k8s.io/karpenter,
-// pkg/controllers/provisioning/scheduling, filterByRemainingResources.
-bool NodeProvisioner::is_within_limits(std::size_t pool, bool are_started) const {
-  return std::ranges::all_of(run_.world.node_limits, [&](const SharedLimit& limit) {
-    if (limit.each[pool] == 0) return true;
-    std::int64_t taken = limit.each[pool];
-    for (std::size_t p = 0; p < limit.each.size(); ++p) {
-      const std::int64_t wished = are_started ? 0 : wishes_[p].wanted;
-      taken += limit.each[p] * (nodes_.pool(p).nodes + wished);
-    }
-    return taken <= limit.most;
-  });
-}
-
-// The pool that a node for so many pods of the workload is started of. Karpenter takes its node
-// pools by weight, and the next only where none of more weight holds a pod or may grow; among those
-// of one weight, as if they were the instance types of one node pool, it puts as many pods as it
-// can on one node, and takes the cheapest that holds them. The Cluster Autoscaler takes the first.
-// Source: sigs.k8s.io/karpenter, pkg/utils/nodepool, OrderByWeight, pkg/controllers/provisioning/
-// scheduling, Scheduler.addToNewNodeClaim and NodeClaim.Add, and pkg/cloudprovider,
-// InstanceTypes.OrderByPrice.
-std::optional<std::size_t> NodeProvisioner::pool_for(std::size_t w, const Choice& choice,
-                                                     std::int64_t pods, bool as_expected) const {
-  const bool karpenter = run_.world.provisioner.kind == Provisioner::Kind::Karpenter;
-  std::optional<std::size_t> best;
-  std::int64_t held_by_best = 0;
-  for (std::size_t p = 0; p < wishes_.size(); ++p) {
-    const PoolModel& pool = run_.world.pools[p];
-    if (!choice.has(p)) continue;
-    if (!pool.most_nodes || !nodes_.free_place(p) || !is_within_limits(p, as_expected)) continue;
-    const NodeRooms::Tickets guess = as_expected ? guess_of(p) : NodeRooms::Tickets::All;
-    const std::int64_t held = std::min(pods, rooms_.on_empty(p, w, guess));
-    if (held == 0) continue;
-    if (best && !karpenter) continue;
-    // By weight, then pods, then price.
-    const auto rank = [&](std::size_t at, std::int64_t pods_held) {
-      const PoolModel& ranked = run_.world.pools[at];
-      return std::tuple(ranked.weight, pods_held, Usd{} - ranked.price.usd.per_hour);
-    };
-    if (best && rank(p, held) <= rank(*best, held_by_best)) continue;
-    best = p;
-    held_by_best = held;
-  }
-  return best;
-}
-
 // Pods that still are on nodes that drain need another place as those do that are Pending.
 // Sources: sigs.k8s.io/karpenter, pkg/controllers/provisioning, Provisioner.Schedule, and
 // pkg/controllers/disruption, SimulateScheduling; cluster-autoscaler,
@@ -242,44 +198,32 @@ std::vector<std::pair<PoolMask, std::int64_t>> NodeProvisioner::pods_to_place(st
   return all;
 }
 
-// Finds room for all these pods, and counts in Wish::wanted the nodes that must start for
-// them. Pods of one workload are alike: a node takes as many as fit at once.
-void NodeProvisioner::place_pending(bool as_expected, bool start) {
-  for (Wish& wish : wishes_) wish.wanted = 0;
+// Finds room for all these pods, on new nodes where nothing that is there holds them. Pods of one
+// workload are alike: a node takes as many as fit at once.
+void NodeProvisioner::place_pending(bool as_expected) {
+  open_rooms(as_expected);
+  new_nodes_.clear(as_expected);
   list_pods_that_leave();
   for (const std::size_t w : packing_order_) {
     for (const auto& [pools, pods] : pods_to_place(w)) {
       std::int64_t left = pods;
       for (const PoolSet& preferred : preferred_[w]) {
-        left = place(w, {pools, preferred}, left, as_expected, start);
+        const NodeChoice choice{pools, preferred};
+        left = new_nodes_.place(w, choice, left - place_on_nodes(w, choice, left));
       }
-      if (start && left > 0) note_kept_off(w, pools);
+      if (as_expected && left > 0) note_kept_off(w, pools);
     }
   }
 }
 
-// How many of the pods are left.
-std::int64_t NodeProvisioner::place(std::size_t w, const Choice& choice, std::int64_t pods,
-                                    bool as_expected, bool start) {
-  std::int64_t left = pods - place_on_nodes(w, choice, pods);
-  while (left > 0) {
-    const auto p = pool_for(w, choice, left, as_expected);
-    if (!p) break;
-    const std::uint32_t node = *nodes_.free_place(*p);
-    if (start) nodes_.start(node, asked_);
-    rooms_.open(node, as_expected ? guess_of(*p) : NodeRooms::Tickets::All);
-    ++wishes_[*p].wanted;
-    left -= rooms_.take(node, w, left);
-  }
-  return left;
-}
-
-// How many of the pods go onto nodes that have room.
-std::int64_t NodeProvisioner::place_on_nodes(std::size_t w, const Choice& choice,
+// How many of the pods go onto nodes that are there and have room.
+std::int64_t NodeProvisioner::place_on_nodes(std::size_t w, const NodeChoice& choice,
                                              std::int64_t pods) {
   std::int64_t left = pods;
   for (std::uint32_t n = 0; n < run_.cluster.nodes.size() && left > 0; ++n) {
-    if (choice.has(index(run_.cluster.nodes[n].pool))) left -= rooms_.take(n, w, left);
+    const Node& node = run_.cluster.nodes[n];
+    if (node.stage == NodeStage::Absent || !choice.has(index(node.pool))) continue;
+    left -= rooms_.take(n, w, left);
   }
   return pods - left;
 }
@@ -288,10 +232,10 @@ std::int64_t NodeProvisioner::place_on_nodes(std::size_t w, const Choice& choice
 // puts them onto one that they do not.
 bool NodeProvisioner::fit_on_nodes(std::size_t w, PoolMask pools, std::int64_t pods) {
   for (const PoolSet& preferred : preferred_[w]) {
-    const Choice choice{pools, preferred};
+    const NodeChoice choice{pools, preferred};
     pods -= place_on_nodes(w, choice, pods);
     if (pods == 0) return true;
-    if (preferred_[w].size() > 1 && pool_for(w, choice, pods, true)) return false;
+    if (preferred_[w].size() > 1 && new_nodes_.may_open(w, choice)) return false;
   }
   return false;
 }
@@ -300,9 +244,9 @@ bool NodeProvisioner::fit_on_nodes(std::size_t w, PoolMask pools, std::int64_t p
 void NodeProvisioner::note_kept_off(std::size_t w, PoolMask pools) {
   bool at_limit = false;
   bool unknown = false;
-  for (std::size_t p = 0; p < wishes_.size(); ++p) {
+  for (std::size_t p = 0; p < run_.world.pools.size(); ++p) {
     if (!has_pool(pools, p) || !run_.world.pools[p].most_nodes) continue;
-    const bool expected = rooms_.on_empty(p, w, guess_of(p)) > 0;
+    const bool expected = rooms_.on_empty(p, w, new_nodes_.guess_of(p)) > 0;
     at_limit = at_limit || expected;
     unknown = unknown || (!expected && rooms_.on_empty(p, w, NodeRooms::Tickets::All) > 0);
   }
@@ -314,16 +258,16 @@ void NodeProvisioner::note_kept_off(std::size_t w, PoolMask pools) {
 // Starts nodes for the pods that nothing there can hold. False: none.
 bool NodeProvisioner::start_nodes() {
   if (scheduler_.queue().size() == 0) return false;
-  open_rooms(false);
-  place_pending(false, false);
-  for (Wish& wish : wishes_) wish.needed = wish.wanted;
-  open_rooms(true);
-  place_pending(true, true);
+  place_pending(false);
+  std::vector<std::int64_t> needed;
+  for (std::size_t p = 0; p < run_.world.pools.size(); ++p) needed.push_back(new_nodes_.of_pool(p));
+  place_pending(true);
+  new_nodes_.start(asked_);
   bool started = false;
-  for (std::size_t p = 0; p < wishes_.size(); ++p) {
-    const Wish& wish = wishes_[p];
-    nodes_.add_surplus(p, std::max<std::int64_t>(0, wish.wanted - wish.needed));
-    started = started || wish.wanted > 0;
+  for (std::size_t p = 0; p < needed.size(); ++p) {
+    const std::int64_t wanted = new_nodes_.of_pool(p);
+    nodes_.add_surplus(p, std::max<std::int64_t>(0, wanted - needed[p]));
+    started = started || wanted > 0;
   }
   return started;
 }
@@ -398,6 +342,7 @@ bool NodeProvisioner::fits_elsewhere(std::uint32_t candidate) {
                        !(run_.cluster.is_empty(node) && is_removable(node));
     takes ? rooms_.open(n, NodeRooms::Tickets::Free) : rooms_.close(n);
   }
+  new_nodes_.clear(true);
   list_pods_that_leave();
   for (const std::size_t w : packing_order_) {
     for (const auto& [pools, pods] : pods_to_place(w)) {
@@ -416,9 +361,8 @@ bool NodeProvisioner::fits_elsewhere(std::uint32_t candidate) {
 // Karpenter removes all empty nodes, and of the others the one with the fewest pods that fit on
 // nodes that are there.
 void NodeProvisioner::consolidate() {
-  const Provisioner& provisioner = run_.world.provisioner;
   const auto due_at = [&](const Node& node) {
-    return node.life.changed + provisioner.consolidate_after + kConfirms;
+    return node.life.changed + run_.cluster.pool(node).consolidate_after + kConfirms;
   };
   const auto is_due = [&](const Node& node) {
     return run_.now >= due_at(node) && is_removable(node);
@@ -440,10 +384,10 @@ void NodeProvisioner::consolidate() {
     if (is_due(run_.cluster.nodes[n]) && run_.cluster.is_empty(run_.cluster.nodes[n]))
       nodes_.remove(n);
   }
-  if (provisioner.consolidation == Provisioner::Consolidation::WhenEmpty) return;
   candidates_.clear();
   for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
     const Node& node = run_.cluster.nodes[n];
+    if (run_.cluster.pool(node).consolidation == scenarios::Consolidation::WhenEmpty) continue;
     // As long as no pod came or went, the answer is the same.
     const bool examined =
         node.life.examined != kNever && node.life.examined >= run_.cluster.last_change;

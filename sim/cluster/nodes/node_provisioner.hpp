@@ -8,6 +8,7 @@
 #include "../control/disruption_budgets.hpp"
 #include "../control/scheduler.hpp"
 #include "../run_state.hpp"
+#include "new_nodes.hpp"
 #include "node_lives.hpp"
 #include "node_rooms.hpp"
 
@@ -28,22 +29,6 @@ class NodeProvisioner {
   void on_removal_timer();
 
  private:
-  // Nodes of a pool to start for the pods that are Pending.
-  struct Wish {
-    std::int64_t needed = 0;  // as it would be right
-    std::int64_t wanted = 0;  // as the provisioner counts
-  };
-
-  // Pools, by their number.
-  using PoolSet = std::vector<char>;
-
-  // Pools that a node for some pods may be of.
-  struct Choice {
-    PoolMask quota = kAnyPool;
-    const PoolSet& preferred;
-    bool has(std::size_t pool) const { return preferred[pool] != 0 && has_pool(quota, pool); }
-  };
-
   struct PodsToMove {
     std::size_t workload = 0;
     PoolMask pools = kAnyPool;  // that their quota is of
@@ -51,18 +36,12 @@ class NodeProvisioner {
   };
 
   void arm_removal();
-  NodeRooms::Tickets guess_of(std::size_t pool) const;
   void open_rooms(bool as_expected);
-  bool is_within_limits(std::size_t pool, bool are_started) const;
-  std::optional<std::size_t> pool_for(std::size_t workload, const Choice& choice, std::int64_t pods,
-                                      bool as_expected) const;
   void add_pods_of(const Node& node);
   void list_pods_that_leave();
   std::vector<std::pair<PoolMask, std::int64_t>> pods_to_place(std::size_t workload) const;
-  void place_pending(bool as_expected, bool start);
-  std::int64_t place(std::size_t workload, const Choice& choice, std::int64_t pods,
-                     bool as_expected, bool start);
-  std::int64_t place_on_nodes(std::size_t workload, const Choice& choice, std::int64_t pods);
+  void place_pending(bool as_expected);
+  std::int64_t place_on_nodes(std::size_t workload, const NodeChoice& choice, std::int64_t pods);
   bool fit_on_nodes(std::size_t workload, PoolMask pools, std::int64_t pods);
   void note_kept_off(std::size_t workload, PoolMask pools);
   bool start_nodes();
@@ -71,6 +50,7 @@ class NodeProvisioner {
   bool ask_who_stays();
   bool holds_back(const Node& node) const;
   bool fits_elsewhere(std::uint32_t node);
+  void end_expired();
   void consolidate();
   void remove_unneeded();
 
@@ -79,7 +59,7 @@ class NodeProvisioner {
   NodeRooms& rooms_;
   NodeLives& nodes_;
   const DisruptionBudgets& budgets_;
-  std::vector<Wish> wishes_;                // by pool; scratch of start_nodes
+  NewNodes new_nodes_;
   std::vector<std::size_t> packing_order_;  // workloads, those that ask for most CPU first
   std::vector<PodsToMove> pods_to_move_;    // scratch: of nodes that drain, then of a candidate
   std::vector<std::uint32_t> candidates_;   // for consolidation, scratch

@@ -119,6 +119,13 @@ TEST(Karpenter, DoesNotKnowTheLabelsThatNodesGetOnceTheyHaveJoined) {
   EXPECT_EQ(demo::result(s).pods.succeeded, 1) << "the NodePool gives it to its nodes";
 }
 
+// Its pools are the instance types of one NodePool.
+void make_one_node_pool(Scenario& s) {
+  for (scenarios::NodePool& pool : s.node_pools) {
+    pool.labels[std::string(scenarios::kNodePoolLabel)] = "gpus";
+  }
+}
+
 // Sizes of one GPU, of one GPU and more CPU, and of four, the dearest first in the file.
 std::vector<double> launches_of_sizes(
     int jobs, Provisioner::Kind kind, const std::vector<int>& weights = {0, 0, 0},
@@ -134,6 +141,7 @@ std::vector<double> launches_of_sizes(
     larger.name.value = larger.instance_type.value = type;
     s.node_pools.insert(s.node_pools.begin(), larger);
   }
+  make_one_node_pool(s);
   for (std::size_t p = 0; p < weights.size(); ++p) s.node_pools[p].weight = weights[p];
   std::vector<double> launches;
   for (const NodePoolResult& pool : demo::result(s).node_pools) {
@@ -148,9 +156,40 @@ TEST(Karpenter, TakesTheCheapestSizeThatHoldsMostPods) {
   EXPECT_EQ(launches_of_sizes(1, kKarpenter), (Launches{0, 0, 1}));  // the cheapest
   EXPECT_EQ(launches_of_sizes(4, kKarpenter), (Launches{1, 0, 0}));  // one node for all
   EXPECT_EQ(launches_of_sizes(5, kKarpenter), (Launches{1, 0, 1}));
-  const Launches first = launches_of_sizes(1, Provisioner::Kind::ClusterAutoscaler);
-  EXPECT_GE(first[0], 1);  // of the file
-  EXPECT_EQ(first[2], 0);
+  // The least waste of CPU and memory, wherever it is in the file.
+  const Launches least = launches_of_sizes(1, Provisioner::Kind::ClusterAutoscaler);
+  EXPECT_EQ(least[0], 0);
+  EXPECT_GE(least[2], 1);
+}
+
+// Pods that are put on a node together may be of any workload, as long as all may be there.
+TEST(Karpenter, PacksThePodsOfAllWorkloadsOntoOneNode) {
+  Scenario s = elastic(1, 0, 8);
+  s.node_pools.push_back(s.node_pools[0]);
+  s.node_pools[1].name.value = s.node_pools[1].instance_type.value = "g4dn.12xlarge";
+  for (const char* name : {"b", "c"}) {
+    s.workloads.push_back(s.workloads[0]);
+    s.workloads.back().name.value = name;
+  }
+  make_one_node_pool(s);
+  const auto launches = [&] {
+    const VariantResult r = demo::result(s);
+    EXPECT_EQ(r.pods.succeeded, s.workloads[0].count + 2);
+    return std::pair(r.node_pools[0].dynamics->launches, r.node_pools[1].dynamics->launches);
+  };
+  EXPECT_EQ(launches(), std::pair(0.0, 1.0));
+  s.workloads[0].count = 4;  // the large one is full: the others are alone on another
+  EXPECT_EQ(launches(), std::pair(0.0, 2.0));
+  s.workloads[0].count = 1;
+  s.workloads[1].pod.node_selector[std::string(scenarios::kInstanceTypeLabel)] = "g4dn.xlarge";
+  s.workloads[0].pod.cpu_request = {1'000};  // it is put there first
+  EXPECT_EQ(launches(), std::pair(1.0, 1.0)) << "b alone on a small one";
+  for (scenarios::Workload& workload : s.workloads) workload.pod.node_selector.clear();
+  scenarios::NodeLimit limit;
+  for (const auto& pool : s.node_pools) limit.pools.push_back(pool.name);
+  limit.gpus = 3;
+  s.provisioner.limits = {limit};
+  EXPECT_EQ(launches(), std::pair(3.0, 0.0));
 }
 
 TEST(Karpenter, TakesPoolsOfMoreWeightFirst) {
@@ -162,6 +201,28 @@ TEST(Karpenter, TakesPoolsOfMoreWeightFirst) {
   EXPECT_EQ(launches_of_sizes(2, kKarpenter, {0, 10, 5}, 1), (Launches{0, 1, 1}));
   const Launches first = launches_of_sizes(1, Provisioner::Kind::ClusterAutoscaler, {0, 10, 0});
   EXPECT_EQ(first[1], 0);
+}
+
+// Its name, whatever they cost and hold: prices are compared within a NodePool alone.
+TEST(Karpenter, TakesTheLastNameOfNodePoolsOfOneWeight) {
+  Scenario s = elastic(2, 0, 8);
+  s.node_pools.push_back(s.node_pools[0]);
+  s.node_pools[1].instance_type.value = "g4dn.12xlarge";
+  const auto launches = [&](const char* small, const char* large) {
+    s.node_pools[0].name.value = small;
+    s.node_pools[1].name.value = large;
+    const VariantResult r = demo::result(s);
+    return std::pair(r.node_pools[0].dynamics->launches, r.node_pools[1].dynamics->launches);
+  };
+  EXPECT_EQ(launches("a", "z"), std::pair(0.0, 1.0));
+  EXPECT_EQ(launches("small", "large"), std::pair(2.0, 0.0));
+  EXPECT_TRUE(demo::has(demo::result(s).findings, Code::NodePoolsTie));
+  s.node_pools[1].weight = 1;
+  EXPECT_EQ(launches("small", "large"), std::pair(0.0, 1.0));
+  EXPECT_FALSE(demo::has(demo::result(s).findings, Code::NodePoolsTie));
+  s.node_pools[1].weight = 0;
+  make_one_node_pool(s);
+  EXPECT_FALSE(demo::has(demo::result(s).findings, Code::NodePoolsTie));
 }
 
 // The heaviest preference is required at first, whatever it costs and weighs, then the next, then
@@ -180,7 +241,7 @@ TEST(Karpenter, RequiresWhatPodsPreferAsLongAsItMay) {
             (Launches{1, 0, 0}));
   EXPECT_EQ(launches(1, 8, (Preferred{{1, "g4dn.2xlarge"}, {9, "p5.48xlarge"}})),
             (Launches{0, 1, 0}));
-  // The Cluster Autoscaler takes the first of the file.
+  // The Cluster Autoscaler does not know of it.
   EXPECT_EQ(launches_of_sizes(1, Provisioner::Kind::ClusterAutoscaler, {0, 0, 0}, 8,
                               {{1, "g4dn.2xlarge"}})[1],
             0);
@@ -256,6 +317,20 @@ TEST(Karpenter, PoolsMayHaveSoMuchTogether) {
   EXPECT_TRUE(demo::has(demo::result(s).findings, Code::NodeLimitReached));
 }
 
+// The job takes 600 s, its nodes live for 300 s from the decision: it starts over at Karpenter's
+// next look (310 s), and again.
+TEST(Karpenter, EndsNodesWhoseLifeIsOver) {
+  Scenario s = elastic(1, 0, 2);
+  s.workloads[0].measured->unit_time = seconds(600);
+  EXPECT_EQ(demo::result(s).pods.succeeded, 1);
+  s.node_pools[0].expire_after = seconds(300);
+  const VariantResult r = demo::result(s);
+  EXPECT_EQ(r.pods.succeeded, 0);
+  EXPECT_GE(r.pods.evicted, 2);
+  EXPECT_EQ(r.node_pools[0].dynamics->launches, r.pods.evicted + 1);
+  EXPECT_TRUE(demo::has(r.findings, Code::JobsDisrupted));
+}
+
 // Two places on each node: a short and a long pod on the first, a long one on the second. When the
 // short one is done, one of the others moves and starts over.
 TEST(Karpenter, MovesThePodsOfUnderutilizedNodes) {
@@ -275,6 +350,13 @@ TEST(Karpenter, MovesThePodsOfUnderutilizedNodes) {
   const VariantResult stayed = demo::result(s);
   EXPECT_EQ(stayed.pods.evicted, 0);
   EXPECT_EQ(stayed.cost.ledger.failed, Usd{});
+  s.provisioner.consolidation = Provisioner::Consolidation::WhenEmptyOrUnderutilized;
+  s.node_pools[0].consolidation = Provisioner::Consolidation::WhenEmpty;
+  EXPECT_EQ(demo::result(s).pods.evicted, 0) << "a NodePool says it for itself";
+  s.node_pools[0].consolidation.reset();
+  s.node_pools[0].consolidate_after = hours(1);
+  EXPECT_EQ(demo::result(s).pods.evicted, 0);
+  s.node_pools[0].consolidate_after.reset();
   EXPECT_LT(stayed.workloads[1].job_completion->p99, moved.workloads[1].job_completion->p99);
   EXPECT_TRUE(demo::has(moved.findings, Code::JobsDisrupted));
   EXPECT_FALSE(demo::has(stayed.findings, Code::JobsDisrupted));
