@@ -230,6 +230,11 @@ bool never_restarts(const Workload& workload) {
 // which Kubernetes has where no container is restarted in its pod. The pods of a gang are the
 // indexes of its Job.
 void add_copies(const Workload& workload, json& job) {
+  if (workload.ignore_disruptions && workload.manifest.containers.empty() &&
+      never_restarts(workload)) {
+    job["podFailurePolicy"] = json::parse(
+        R"({"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]})");
+  }
   if (workload.pods_per_job > 1) {
     job["completions"] = job["parallelism"] = workload.pods_per_job;
     job["completionMode"] = "Indexed";
@@ -244,7 +249,9 @@ void add_copies(const Workload& workload, json& job) {
   job["parallelism"] = workload.pods_at_once();
   // Nor of how many may fail in all: a limit for each index would lift that of a Job that is there.
   if (!workload.manifest.containers.empty()) return;
-  if (never_restarts(workload)) {
+  if (!workload.part_of.value.empty()) {
+    job["backoffLimit"] = workload.backoff_limit;
+  } else if (never_restarts(workload)) {
     job["completionMode"] = "Indexed";
     job["backoffLimitPerIndex"] = workload.backoff_limit;
   } else {

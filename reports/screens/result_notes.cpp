@@ -144,7 +144,9 @@ constexpr NotModelled kNotModelled[] = {
      "its pods have gone; "
      "plan and compare, which change what pods ask for, leave quotas out"},
     {"quotas of KAI's queues",
-     "a pod of KAI starts when it finds a part of a GPU, whatever its queue deserves"},
+     "a pod of KAI starts when it finds a part of a GPU, whatever its queue deserves; and it takes "
+     "nobody's place, where KAI stops pods of lower priority in its queue, or moves some to make "
+     "room"},
     {"clients that give up or adapt",
      "an open loop sends on however slow the answers get; only time-outs and retries that the "
      "scenario gives are made"},

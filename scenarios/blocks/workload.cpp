@@ -400,7 +400,15 @@ constexpr Field kWorkloadFields[] = {
     field<&Workload::backoff_limit>(
         "backoffLimit", "4",
         "Failures after which a Job is given up, of all its pods together "
-        "where they are `partOf` one (kind Job only)."),
+        "where they are `partOf` one (kind Job only). A pod that is evicted has failed, but not "
+        "where "
+        "Kueue stops its Job."),
+    field<&Workload::ignore_disruptions>(
+        "ignoreDisruptions", "true",
+        "Whether pods that are evicted (preempted, drained, or on a spot node that is taken back) "
+        "do "
+        "not count to backoffLimit, as a podFailurePolicy has it that ignores DisruptionTarget "
+        "(kind Job only)."),
     field<&Workload::priority>("priority", "1000", "Scheduling priority; higher goes first.")
         .between(-2'147'483'648, 1'000'000'000),
     field<&Workload::preemption_policy>(

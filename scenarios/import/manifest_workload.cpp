@@ -268,6 +268,7 @@ class WorkloadDraft {
       if (pod_.copies > 0) workload_.pods = std::max(pod_.completions, pod_.copies);
       if (pod_.copies < workload_.pods) workload_.parallelism = pod_.copies;
       workload_.backoff_limit = pod_.backoff_limit;
+      workload_.ignores_disruptions = pod_.ignores_disruptions;
       if (pod_.restart_policy == "Never") workload_.restart_policy = pod_.restart_policy;
     }
     const bool is_gang = pod_.works_together || is_annotated("Gang");

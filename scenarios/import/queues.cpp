@@ -59,6 +59,10 @@ void QueueImport::note(std::string_view what, const SourceLocation& where) {
 }
 
 void QueueImport::take(const PodFile& pod, DraftWorkload& workload) {
+  const bool is_one_job = workload.kind == DraftWorkload::Kind::Job && workload.gang.empty() &&
+                          workload.pods > 1 && pod.kind != "Pod";
+  const bool has_completions = pod.kind == "Job" || pod.kind == "CronJob";
+  if (is_one_job && has_completions && !pod.fails_by_index) workload.part_of = workload.object_name;
   const ClusterQueueFile* file = cluster_queue_of(files_, pod);
   if (file == nullptr) {
     if (pod.queue.value.empty()) return;
@@ -77,7 +81,6 @@ void QueueImport::take(const PodFile& pod, DraftWorkload& workload) {
         pod.queue.where);
   }
   workload.queue = file->queue.name.value;
-  const bool is_one_job = workload.gang.empty() && workload.pods > 1 && pod.kind != "Pod";
   if (is_one_job) workload.part_of = workload.object_name;
   const KeyValue* least = annotation_of(pod, kLeastParallelism);
   const auto pods = least == nullptr ? std::nullopt : whole_of(least->value);

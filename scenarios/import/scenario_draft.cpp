@@ -226,6 +226,7 @@ class Writer {
         !w.claim.empty() && std::ranges::any_of(draft_.pools, &DraftPool::is_in_files);
     if (w.stays_pending || may_be_unmet) line("    mayStayPending: true");
     if (w.backoff_limit) line(fmt::format("    backoffLimit: {}", *w.backoff_limit));
+    if (w.ignores_disruptions) line("    ignoreDisruptions: true");
     if (!w.restart_policy.empty()) line(fmt::format("    restartPolicy: {}", w.restart_policy));
     if (!w.starts_on.empty()) line("    startsOn:");
     for (const StartPlace& place : w.starts_on) {

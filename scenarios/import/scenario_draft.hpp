@@ -79,7 +79,7 @@ struct DraftWorkload {
   std::string gang;  // the object whose pods work together; "" each by itself
   std::string step;  // what its pods are called among those of its object
   std::vector<StartDependency> starts_after{};  // steps of its object
-  std::string part_of{};                        // what Kueue admits as a whole; "" each Job is one
+  std::string part_of{};                        // what fails as a whole, and is admitted so; "" each Job
   std::optional<std::int64_t> min_parallelism{};  // of it
   std::vector<StartPlace> starts_on{};            // where its pods are
   std::optional<ScalingFile> scaling;  // absent: as many pods as are written are simulated
@@ -98,6 +98,7 @@ struct DraftWorkload {
   bool stays_pending = false;  // no node offers what its pods ask for
   std::string restart_policy;
   std::optional<std::int64_t> backoff_limit;
+  bool ignores_disruptions = false;
   std::optional<CronFile> cron;
   std::vector<Toleration> tolerations;
   bool lacks_template = false;  // others that no file has may be among these

@@ -79,7 +79,10 @@ void count(const Node& from, const PodSet& set, PodFile& pod) {
   if (completions) pod.copies = std::min(pod.copies, pod.completions);  // no more are started
   pod.backoff_limit = count_at(from, set.backoff_limit);
   const std::string per_index = fmt::format("{}PerIndex", set.backoff_limit);
-  if (const auto limit = count_at(from, per_index)) pod.backoff_limit = limit;
+  if (const auto limit = count_at(from, per_index)) {
+    pod.backoff_limit = limit;
+    pod.fails_by_index = true;
+  }
   if (const Node* cron = set.cron.empty() ? nullptr : node_at(&from, set.cron)) {
     const auto text = [&](const char* key) { return text_below(cron, {key}); };
     pod.cron = {text("schedule"), text("timeZone"), text("concurrencyPolicy"),
@@ -98,6 +101,21 @@ void count(const Node& from, const PodSet& set, PodFile& pod) {
       replicas, std::max<std::int64_t>(0, size - (node_at(&from, set.leader) != nullptr ? 1 : 0)));
 }
 
+KeyPath job_of(const PodSet& set) {
+  return set.pods.substr(0, std::min(set.pods.rfind('.'), set.pods.size()));
+}
+
+// By the first rule of its podFailurePolicy that is about them.
+bool ignores_disruptions(const Node* job) {
+  for (const Node* rule : items_of(node_below(job, {"podFailurePolicy", "rules"}))) {
+    for (const Node* condition : items_of(rule->find("onPodConditions"))) {
+      if (text_below(condition, {"type"}) != "DisruptionTarget") continue;
+      return text_below(rule, {"action"}) == "Ignore";
+    }
+  }
+  return false;
+}
+
 void judge_zone(Context& context, const Node& from, const PodSet& set) {
   const Node* cron = set.cron.empty() ? nullptr : node_at(&from, set.cron);
   const Located<std::string> zone = located_below(cron, {"timeZone"});
@@ -112,14 +130,25 @@ void judge_zone(Context& context, const Node& from, const PodSet& set) {
 void tell_of_jobs(Context& context, const Node& object, const Node& from, const PodSet& set,
                   const PodFile& pod) {
   if (!asks_for_gpu(pod)) return;
-  const KeyPath job = set.pods.substr(0, std::min(set.pods.rfind('.'), set.pods.size()));
+  const Node* job = node_at(&from, job_of(set));
   const auto tell = [&](const Node* node, std::string_view key, std::string_view what) {
     const Node* given = node_below(node, {key});
     if (given != nullptr) context.files.not_simulated.push_back({std::string(what), given->where});
   };
   for (const std::string_view key :
-       {"activeDeadlineSeconds", "maxFailedIndexes", "podFailurePolicy"}) {
-    tell(node_at(&from, job), key, key);
+       {"activeDeadlineSeconds", "maxFailedIndexes", "podFailurePolicy", "successPolicy"}) {
+    const bool is_read = key == "podFailurePolicy" && pod.ignores_disruptions;
+    if (!is_read) tell(job, key, key);
+  }
+  tell(node_at(&object, "spec.runPolicy"), "activeDeadlineSeconds", "activeDeadlineSeconds");
+  tell(object.find("spec"), "elasticPolicy", "elasticPolicy: as many pods as are written");
+  const bool in_turn = set.kind == "StatefulSet" && pod.copies > 1 &&
+                       text_below(&object, {"spec", "podManagementPolicy"}) != "Parallel";
+  if (in_turn) {
+    context.files.not_simulated.push_back(
+        {"StatefulSets that start their pods one after the other (podManagementPolicy "
+         "OrderedReady): all start at once",
+         pod.where});
   }
   if (set.kind == "JobSet") {
     tell(object.find("spec"), "failurePolicy",
@@ -247,6 +276,8 @@ void read_set(Context& context, const Node& object, const PodSet& set) {
     if (pod.is_step) pod.starts_after = starts_after(object, origin, last);
     pod.restart_policy = text_below(origin.node, {"restartPolicy"});
     count(*origin.node, set, pod);
+    pod.ignores_disruptions = ignores_disruptions(node_at(origin.node, job_of(set)));
+    if (!pod.backoff_limit) pod.backoff_limit = count_at(object, "spec.runPolicy.backoffLimit");
     judge_zone(context, *origin.node, set);
     if (!set.group_size.empty() && pod.copies == 0) continue;  // the leader is alone
     pod.scaling = own_scaling(context, object, set, *origin.node, *pods);

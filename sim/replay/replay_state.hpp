@@ -10,6 +10,7 @@
 
 #include "slicewise/sim/replay/replay.hpp"
 
+#include "../placement/job_backoff.hpp"
 #include "gpu_company.hpp"
 #include "job_stream.hpp"
 #include "replay_record.hpp"
@@ -17,26 +18,20 @@
 
 namespace slicewise::sim {
 
-// Jobs that ran out of GPU memory and come back: as the Job controller does it, after 10 s, 20 s
-// and so on up to 6 minutes, as often as their backoffLimit says. Source: Kubernetes, "Jobs", pod
-// backoff failure policy.
+// Jobs that ran out of GPU memory and come back: as the Job controller does it, as often as their
+// backoffLimit says.
 class KilledJobs {
  public:
   KilledJobs(const JobStream& stream, int limit) : stream_(stream), limit_(limit) {}
 
   // False: it was tried often enough.
   bool comes_back(JobNumber job, TimePoint now) {
-    constexpr Duration kFirst = seconds(10);
-    constexpr Duration kMost = seconds(360);
-    constexpr int kDoublings = 6;  // then it is kMost
     const int kills = ++kills_[job];
     if (kills > limit_of(job)) {
       kills_.erase(job);
       return false;
     }
-    const Duration wait =
-        std::min(kMost, kFirst * (std::int64_t{1} << std::min(kills - 1, kDoublings)));
-    waiting_.push_back({now + wait, job});
+    waiting_.push_back({now + job_backoff(kills), job});
     std::ranges::push_heap(waiting_, std::greater());
     return true;
   }

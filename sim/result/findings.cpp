@@ -391,12 +391,16 @@ std::string numbers_text(const std::set<int>& numbers) {
   return text;
 }
 
+const SourceLocation& where_gpus_are_asked(const scenarios::PodTemplate& pod) {
+  return pod.extended.empty() ? pod.claim.where : pod.extended.front().count_where;
+}
+
 void gang_finding(const World& world, const VariantResult& result, Diagnostics& found) {
   for (const SlowGangs& gangs : slow_gangs(world, result)) {
     const scenarios::Workload& spec = *gangs.first;
     const FindingsAbout about(gangs.name, found);
     add_diagnostic(
-        found, Code::GangAcrossSlowLinks, spec.pod.extended.front().count_where,
+        found, Code::GangAcrossSlowLinks, where_gpus_are_asked(spec.pod),
         fmt::format("{} of {} pods of \"{}\" got {} GPUs without an NVLink between some of them",
                     short_text(gangs.unlinked), short_text(gangs.pods), gangs.name,
                     numbers_text(gangs.gpus)),
@@ -428,7 +432,7 @@ void fewer_gpus_finding(const World& world, const VariantResult& result, Diagnos
     if (fewer == 0) continue;
     const FindingsAbout about(model.spec.given_name(), found);
     add_diagnostic(
-        found, Code::RequestNoEffect, model.spec.pod.extended.front().count_where,
+        found, Code::RequestNoEffect, where_gpus_are_asked(model.spec.pod),
         fmt::format(
             "{} of {} pods of \"{}\" got their {} replicas from fewer than {} GPUs: those had "
             "the fewest taken",

@@ -137,6 +137,21 @@ bool is_of(const Scenario& scenario, GpuBooks::Keeper keeper) {
   });
 }
 
+// Source: KAI-Scheduler, pkg/scheduler/actions/preempt/preempt.go; docs/priority/README.md: from
+// 100 on nobody is stopped.
+void check_priority(const Scenario& scenario, const Workload& workload, Diagnostics& found) {
+  constexpr int kLeastNotStopped = 100;
+  const int below = std::min(workload.priority, kLeastNotStopped);
+  const auto would_go = [&](const Workload& other) { return other.priority < below; };
+  if (std::ranges::none_of(scenario.workloads, would_go)) return;
+  add_diagnostic(found, Code::StrategyNotModelled, workload.name.where,
+                 fmt::format("KAI stops pods of lower priority in the queue of \"{}\" to make room "
+                             "for it; here they stay, and it waits",
+                             workload.name.value),
+                 "its waits are shorter in the cluster, and theirs are longer");
+  found.back().severity = Severity::Warning;
+}
+
 std::optional<AskedPart> asked_of(const Scenario& scenario, const Workload& workload,
                                   Diagnostics& found) {
   if (!workload.pod.claim.value.empty()) return std::nullopt;
@@ -227,7 +242,9 @@ std::optional<ExtendedRequest> part_request(const Scenario& scenario, const Work
                                             Diagnostics& found) {
   const auto part = asked_of(scenario, workload, found);
   if (!part) return std::nullopt;
-  check_beside(workload, is_of(scenario, GpuBooks::Keeper::Hami), found);
+  const bool by_hami = is_of(scenario, GpuBooks::Keeper::Hami);
+  check_beside(workload, by_hami, found);
+  if (!by_hami) check_priority(scenario, workload, found);
   const bool is_whole = part->mebibytes == 0 && part->share == 1 && part->cores == 100;
   if (part->request.count > 1 && !is_whole) {
     add_diagnostic(found, Code::StrategyNotModelled, part->request.count_where,

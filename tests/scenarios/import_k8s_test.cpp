@@ -32,6 +32,41 @@ TEST(ImportK8s, AJobGivesUpAsItsFileSays) {
   EXPECT_EQ(k8s({once}).scenario.workloads[0].backoff_limit, 0);
 }
 
+TEST(ImportK8s, TheFailuresOfAJobCountTogetherUnlessTheyAreOfItsIndexes) {
+  const auto train = [](const std::string& more) {
+    std::string job(kJob);
+    job.replace(job.find("completions: 6"), 14, "completions: 6\n" + more);
+    return k8s({job}).scenario.workloads[0];
+  };
+  EXPECT_EQ(train("").part_of.value, train("").name.value);
+  const Workload indexed = train("  completionMode: Indexed\n  backoffLimitPerIndex: 1");
+  EXPECT_EQ(indexed.part_of.value, "");
+  EXPECT_EQ(indexed.backoff_limit, 1);
+  EXPECT_FALSE(indexed.ignore_disruptions);
+  EXPECT_TRUE(train("  podFailurePolicy: {rules: [{action: Ignore, onPodConditions: "
+                    "[{type: DisruptionTarget}]}]}")
+                  .ignore_disruptions);
+}
+
+TEST(ImportK8s, WhatIsSaidOfPodsThatStartInTurnAndOfTrainingIsNotDropped) {
+  const std::string pods =
+      "template: {spec: {containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: "
+      "1}}}]}}";
+  const Written made =
+      k8s({"apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: shards}\n"
+           "spec: {replicas: 4, " +
+           pods +
+           "}\n---\napiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: train}\n"
+           "spec:\n  runPolicy: {backoffLimit: 2, activeDeadlineSeconds: 100}\n"
+           "  pytorchReplicaSpecs: {Worker: {replicas: 2, " +
+           pods + "}}\n"});
+  EXPECT_EQ(made.said.count("not simulated: StatefulSets that start their pods one after the other "
+                            "(podManagementPolicy OrderedReady): all start at once"),
+            1U);
+  EXPECT_EQ(made.said.count("not simulated: activeDeadlineSeconds"), 1U);
+  EXPECT_EQ(made.scenario.workloads.back().backoff_limit, 2);
+}
+
 // They ran, and what the others say was dropped without a word.
 TEST(ImportK8s, PodsThatAreHeldBackDoNotRun) {
   const std::string container = "{name: c, image: x, resources: {limits: {nvidia.com/gpu: 1}}}";

@@ -119,6 +119,8 @@ struct PodFile {
   PodPurpose purpose = PodPurpose::Unsaid;      // by the kind of the object
   bool works_together = false;                  // one of these pods alone is of no use
   bool is_step = false;                         // others of the object start before or after them
+  bool fails_by_index = false;                  // backoff_limit is of each index of the Job
+  bool ignores_disruptions = false;             // podFailurePolicy: evictions are no failures
   std::vector<StartDependency> starts_after{};  // of a step: PodFile::name of others of the object
   bool is_served = false;                       // by a Service with an address
   bool is_never_evicted = false;                // PodDisruptionBudgets let none of these pods go

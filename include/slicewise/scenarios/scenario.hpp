@@ -221,6 +221,7 @@ struct Workload {
   int priority = 0;
   PreemptionPolicy preemption_policy = PreemptionPolicy::PreemptLowerPriority;
   bool may_stay_pending = false;     // what no node pool offers is a warning
+  bool ignore_disruptions = false;   // Job: evictions are none of the failures of backoff_limit
   std::optional<int> batch;          // items of one step or request; absent: as measured
   int processes_per_pod = 1;         // CUDA processes, each with its own context
   std::optional<Rate> faults;        // fatal GPU faults (Xid) of a running pod

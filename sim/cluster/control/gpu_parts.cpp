@@ -44,11 +44,18 @@ std::optional<RejectCause> GpuParts::reject(std::uint32_t n, std::size_t w) cons
     return pool.books->keeper == Keeper::Kai ? RejectCause::PartOfKai : RejectCause::PartMemory;
   }
   std::array<int, kResourceCause> gpus{};
+  bool any = false;
   for (const DomainId id : node.domains()) {
     const Domain& domain = cluster_.domains[index(id)];
     const GpuPart& part = *pool.offers[*offer].part;
     if (pool.books->room_for(part, domain.booked, domain.allocated) > 0) continue;
     ++gpus[static_cast<std::size_t>(cause_of(*pool.books, domain, part))];
+    any = true;
+  }
+  if (!any) {  // each has room, but they are too few
+    return pool.books->keeper == Keeper::Kai
+               ? RejectCause::PartOfKai
+               : static_cast<RejectCause>(kResourceCause + index(*workload.resource));
   }
   return static_cast<RejectCause>(std::ranges::max_element(gpus) - gpus.begin());
 }

@@ -2,14 +2,24 @@
 
 #include <algorithm>
 
+#include "../../placement/job_backoff.hpp"
 #include "pod_life.hpp"
 
 namespace slicewise::sim {
 
 using scenarios::StartDependency;
 
+std::uint32_t first_of_object(const ClusterState& cluster, std::uint32_t p) {
+  const WorkloadModel& model = cluster.model(cluster.pods[p]);
+  if (model.spec.part_of.value.empty()) return cluster.first_of_job(p);
+  return p - cluster.pods[p].nth % static_cast<std::uint32_t>(model.spec.pods_of_run());
+}
+
 JobSets::JobSets(RunState& run, OpenJobs& jobs)
-    : run_(run), jobs_(jobs), progress_(run.world.workloads.size()) {
+    : run_(run),
+      jobs_(jobs),
+      progress_(run.world.workloads.size()),
+      failures_(run.cluster.pods.size()) {
   for (std::size_t w = 0; w < progress_.size(); ++w) {
     for (const StartDependency& wanted : run.world.workloads[w].spec.depends_on) {
       for (std::size_t other = 0; other < progress_.size(); ++other) {
@@ -25,9 +35,19 @@ void JobSets::one_ready(const Pod& pod) {
   let_those_after(index(pod.workload));
 }
 
-void JobSets::one_done(const Pod& pod) {
+void JobSets::one_done(std::uint32_t p) {
+  const Pod& pod = run_.cluster.pods[p];
+  failures_[first_of_object(run_.cluster, p)].in_a_row = 0;
   progress_[index(pod.workload)].done += run_.cluster.model(pod).pods_per_job;
   let_those_after(index(pod.workload));
+}
+
+std::optional<Duration> JobSets::wait_after_failure(std::uint32_t failed) {
+  Failures& failures = failures_[first_of_object(run_.cluster, failed)];
+  ++failures.in_a_row;
+  const int limit = run_.cluster.model(run_.cluster.pods[failed]).spec.backoff_limit;
+  if (++failures.all > limit) return std::nullopt;
+  return job_backoff(failures.in_a_row);
 }
 
 void JobSets::fail(std::uint32_t failed, PodLife& pods) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "../run_state.hpp"
@@ -9,6 +10,10 @@
 namespace slicewise::sim {
 
 class PodLife;
+
+// The first pod of the object whose failures count together: of a Job with completions, of a run of
+// a CronJob, else of its own Job.
+std::uint32_t first_of_object(const ClusterState& cluster, std::uint32_t pod);
 
 // The controllers of objects with several Jobs or pods. That of JobSets holds Jobs back until
 // others are ready or complete (dependsOn): ready when a container of each pod that is there at a
@@ -25,7 +30,10 @@ class JobSets {
   // The container of a pod starts for the first time.
   void one_ready(const Pod& pod);
   // Its Job has succeeded.
-  void one_done(const Pod& pod);
+  void one_done(std::uint32_t pod);
+  // A pod of it has failed, or all of a gang: how long the controller waits before it makes
+  // another; nullopt: that was one too many.
+  std::optional<Duration> wait_after_failure(std::uint32_t pod);
   // Its Job has failed, and with it all that is not over of its object.
   void fail(std::uint32_t pod, PodLife& pods);
 
@@ -36,12 +44,18 @@ class JobSets {
     std::vector<std::size_t> next;  // workloads that wait for it
   };
 
+  struct Failures {
+    int all = 0;
+    int in_a_row = 0;  // since the last success
+  };
+
   bool may_start(std::size_t workload) const;
   void let_those_after(std::size_t workload);
 
   RunState& run_;
   OpenJobs& jobs_;
   std::vector<Progress> progress_;  // by workload
+  std::vector<Failures> failures_;  // by pod, of the object of which it is the first
 };
 
 }  // namespace slicewise::sim

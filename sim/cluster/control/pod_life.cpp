@@ -20,11 +20,6 @@ constexpr Duration kFirstCrashBackoff = seconds(10);
 constexpr Duration kLongestCrashBackoff = seconds(300);
 constexpr Duration kCrashBackoffReset = minutes(10);
 
-// Job controller: 10 s doubling to 6 min before it replaces a failed pod.
-// Source: Kubernetes documentation, "Jobs", pod backoff failure policy.
-constexpr Duration kFirstJobBackoff = seconds(10);
-constexpr Duration kLongestJobBackoff = minutes(6);
-
 Duration doubled(Duration first, int times, Duration longest) {
   Duration backoff = first;
   for (int n = 0; n < times && backoff < longest; ++n) backoff = backoff * 2;
@@ -49,6 +44,14 @@ void enter_phase(RunState& run, std::uint32_t p, PodPhase phase) {
   run.cluster.pods[p].phase = phase;
 }
 
+// Whether pods that are deleted have failed, unless Kueue does it that suspends their Job. Recorded
+// jobs go back to the queue of their scheduler.
+// Source: kubernetes, pkg/controller/job/job_controller.go, isPodFailed.
+bool fails_when_deleted(const WorkloadModel& model) {
+  return model.spec.kind == WorkloadKind::Job && !model.spec.trace &&
+         !model.spec.ignore_disruptions;
+}
+
 // What its processes hold of GPU memory is free.
 void close_memory(ClusterState& cluster, std::uint32_t p) {
   for_each_rank(cluster.pods[p], [&](DomainId domain, std::uint32_t context) {
@@ -56,14 +59,13 @@ void close_memory(ClusterState& cluster, std::uint32_t p) {
   });
 }
 
-// Calls `use` with the first pod of each other part of a Job with completions, or of a run of a
-// CronJob: their failures count together.
+// Calls `use` with the first pod of each other part of an object whose failures count together.
 template <class Use>
 void for_each_beside(const ClusterState& cluster, std::uint32_t p, Use&& use) {
   const WorkloadModel& model = cluster.model(cluster.pods[p]);
   if (model.spec.part_of.value.empty()) return;
   const auto of_run = static_cast<std::uint32_t>(model.spec.pods_of_run());
-  const std::uint32_t first = p - cluster.pods[p].nth % of_run;
+  const std::uint32_t first = first_of_object(cluster, p);
   const auto step = static_cast<std::uint32_t>(model.pods_per_job);
   for (std::uint32_t other = first; other < first + of_run; other += step) {
     if (other != cluster.first_of_job(p)) use(other);
@@ -380,8 +382,11 @@ void PodLife::gpu_fault(std::uint32_t p) {
 
 void PodLife::evict(std::uint32_t evicted, Eviction why) {
   if (scalers_.is_leaving(evicted)) return scalers_.replica_gone(evicted);
+  if (!is_bound(run_.cluster.pods[evicted].phase)) return;  // its object failed with another one
   const WorkloadModel& model = run_.cluster.model(run_.cluster.pods[evicted]);
   WorkloadRecord& record = run_.record_of(run_.cluster.pods[evicted]);
+  const bool fails = why != Eviction::Stopped && fails_when_deleted(model) && quotas_.lets(evicted);
+  const auto wait = fails ? sets_.wait_after_failure(evicted) : Duration{};
   Duration lost;
   const bool starts_over =
       model.spec.kind == WorkloadKind::Job && holds_container(run_.cluster.pods[evicted].phase);
@@ -401,9 +406,14 @@ void PodLife::evict(std::uint32_t evicted, Eviction why) {
     run_.timers.clear(TimerKind::Pod, p);
     release_node(p);
     ++run_.record.evicted;
-    submit(p);
+    // It was deleted when its time to end began.
+    if (wait && *wait <= kTerminationGracePeriod) return submit(p);
+    enter_phase(run_, p, PodPhase::Recreating);
+    if (wait) run_.timers.set(TimerKind::Pod, p, run_.now + *wait - kTerminationGracePeriod);
   });
+  run_.wake_scheduler();
   if (worth_of_killed(model) == Worth::Lost) record.gpu_lost += lost;
+  if (!wait) sets_.fail(evicted, *this);
   if (why != Eviction::Unneeded || !starts_over) return;
   ++record.disrupted;
   record.gpu_disrupted += lost;
@@ -472,17 +482,12 @@ void PodLife::back_off(std::uint32_t crashed) {
 }
 
 void PodLife::job_pod_failed(std::uint32_t failed) {
-  const Pod& pod = run_.cluster.pods[failed];
-  ++restarts_[run_.cluster.first_of_job(failed)].pods_failed;
-  int count = restarts_[run_.cluster.first_of_job(failed)].pods_failed;
-  for_each_beside(run_.cluster, failed,
-                  [&](std::uint32_t other) { count += restarts_[other].pods_failed; });
-  if (count > run_.cluster.model(pod).spec.backoff_limit) return sets_.fail(failed, *this);
-  const Duration wait = doubled(kFirstJobBackoff, count - 1, kLongestJobBackoff);
+  const std::optional<Duration> wait = sets_.wait_after_failure(failed);
+  if (!wait) return sets_.fail(failed, *this);
   for_each_of_job(run_.cluster, failed, [&](std::uint32_t p) {
     set_activity(p, PodPhase::Recreating);
     release_node(p);
-    run_.timers.set(TimerKind::Pod, p, run_.now + wait);
+    run_.timers.set(TimerKind::Pod, p, run_.now + *wait);
   });
   run_.wake_scheduler();
 }
@@ -512,7 +517,7 @@ void PodLife::leave(std::uint32_t last, PodPhase final_phase) {
   if (succeeded) {
     const Duration took = run_.now - pod.submitted;
     record.completion.push_back(took);
-    sets_.one_done(pod);
+    sets_.one_done(last);
     if (!record.outcomes.empty()) record.outcomes[run_.cluster.job(pod)].completion = took;
   } else {
     ++record.jobs_failed;

@@ -91,7 +91,6 @@ class PodLife {
     bool started_before = false;  // in this pod: the next start is a restart
     int count = 0;                // of this pod's container
     int crash_streak = 0;         // since the last 10 minutes without a crash
-    int pods_failed = 0;          // restartPolicy Never: pods of this Job that failed
     bool left_pending = false;    // a window of a schedule ended before it had a node
   };
 

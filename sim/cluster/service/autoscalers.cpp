@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "../control/pod_life.hpp"
 #include "../control/terminations.hpp"
@@ -75,8 +77,9 @@ namespace {
 
 using Metric = scenarios::Autoscaling::Metric;
 
-// Which pods a ReplicaSet deletes first: those without a node, then by how far they have come.
-// Source: Kubernetes documentation, "ReplicaSet", scaling down.
+// Which pods a ReplicaSet deletes first: those without a node, then by how far they have come, of
+// those that are ready from the node with most of them, then the newest. Source: kubernetes,
+// pkg/controller/controller_utils.go, ActivePodsWithRanks.
 int progress(PodPhase phase) {
   switch (phase) {
     case PodPhase::Unsubmitted:
@@ -239,16 +242,27 @@ void Autoscalers::account_wish(Scaler& scaler) {
   scaler.wish_since = run_.now;
 }
 
-// Takes the pod that has come least far, of several the newest, out of the endpoints. One that has
+// Takes a pod out of the endpoints, of a StatefulSet that with the highest ordinal. One that has
 // requests inside finishes them first.
 void Autoscalers::dismiss(Scaler& scaler) {
-  const auto goes_before = [this](std::uint32_t a, std::uint32_t b) {
+  const bool by_ordinal = scaler.model->spec.manifest.kind == "StatefulSet";
+  std::vector<int> replicas_on(run_.cluster.nodes.size());
+  for (const std::uint32_t p : scaler.wanted) {
+    const Pod& pod = run_.cluster.pods[p];
+    if (is_bound(pod.phase)) ++replicas_on[index(pod.node)];
+  }
+  const auto goes_before = [&](std::uint32_t a, std::uint32_t b) {
     const Pod& left = run_.cluster.pods[a];
     const Pod& right = run_.cluster.pods[b];
+    if (by_ordinal) return a > b;
     if (progress(left.phase) != progress(right.phase)) {
       return progress(left.phase) < progress(right.phase);
     }
-    return left.phase == PodPhase::Working && left.work_started > right.work_started;
+    if (left.phase != PodPhase::Working) return false;
+    const auto rank = [&](const Pod& pod) {
+      return std::pair(replicas_on[index(pod.node)], pod.work_started);
+    };
+    return rank(left) > rank(right);
   };
   const auto last = std::min_element(scaler.wanted.rbegin(), scaler.wanted.rend(), goes_before);
   const std::uint32_t p = *last;

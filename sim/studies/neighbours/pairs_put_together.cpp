@@ -17,7 +17,9 @@ Scenario one_pod_of_each(Scenario scenario) {
     for (const LoadTarget& load : all_load_targets(scenario)) {
       if (load.index == w) scenario = scaled(scenario, std::span(&load, 1), part);
     }
-    scenario.workloads[w].count = 1;
+    scenario.workloads[w].count = scenario.workloads[w].pods_per_job = 1;
+    scenario.workloads[w].parallelism.reset();
+    scenario.workloads[w].schedule.reset();
     scenario.workloads[w].trace.reset();  // one job of the mean length
     scenario.workloads[w].autoscaling.reset();
     scenario.workloads[w].starts_on.clear();

@@ -291,6 +291,23 @@ TEST(Autoscaling, FollowsASchedule) {
   EXPECT_EQ(lost(*r.workloads[0].requests), 0);
 }
 
+// Three share a GPU and the fourth has one of its own, on a node that came for it. A ReplicaSet
+// lets one of the three go, a StatefulSet the last.
+TEST(Autoscaling, WhoGoesIsAsItsControllerHasIt) {
+  Workload w = in_a_window(3);
+  w.autoscaling->schedule[0].replicas = 4;
+  Scenario s = scenario_of(w, hours(1), 3);
+  s.node_pools[0].instance_type.value = "p3.2xlarge";
+  s.node_pools[0].nodes = 0;
+  s.node_pools[0].most_nodes = 4;
+  s.provisioner.kind = scenarios::Provisioner::Kind::Karpenter;
+  s.provisioner.consolidation = scenarios::Provisioner::Consolidation::WhenEmpty;
+  s.provisioner.node_overlay = true;
+  EXPECT_EQ(demo::result(s).node_pools[0].dynamics->removed, 0);
+  s.workloads[0].manifest.kind = "StatefulSet";
+  EXPECT_EQ(demo::result(s).node_pools[0].dynamics->removed, 1);
+}
+
 // Nobody sees requests that find no pod. The first pod comes with the look that finds the window
 // open, the HPA adds the others at the next one, and all go after the cool-down.
 TEST(Autoscaling, AScheduleAloneHoldsNoRequests) {

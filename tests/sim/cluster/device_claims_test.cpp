@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -77,6 +78,17 @@ TEST(DeviceClaims, APodMayClaimSeveralDevices) {
       demo::result(claimed(dra_pool("p3.8xlarge"), {of_each_pod("gpus", 2)}, {pairs}));
   EXPECT_EQ(r.pods.running_max, 2);
   EXPECT_EQ(r.makespan.mean, minutes(60));
+}
+
+// The claim is where the finding points: such pods ask for no extended resource.
+TEST(DeviceClaims, DevicesWithoutALinkAreTold) {
+  Workload pair = claiming(demo::training(1), "pair", "gpus");
+  pair.pod.claim.where.line = 7;
+  const VariantResult r =
+      demo::result(claimed(dra_pool("g4dn.12xlarge"), {of_each_pod("gpus", 2)}, {pair}));
+  const auto told = std::ranges::find(r.findings, Code::GangAcrossSlowLinks, &Diagnostic::code);
+  ASSERT_NE(told, r.findings.end());
+  EXPECT_EQ(told->where.line, 7);
 }
 
 // What the device plugin puts on each GPU of its own accord, four claims say.

@@ -240,6 +240,31 @@ TEST(Hami, APodMayHaveSeveralWholeGpus) {
   EXPECT_EQ(r.makespan.mean, minutes(60));
 }
 
+TEST(Kai, ThatItStopsNobodyHereIsTold) {
+  Workload urgent = of_kai(demo::training(1), "urgent", "0.5");
+  const auto is_told = [&](int priority) {
+    urgent.priority = priority;
+    const Scenario s =
+        demo::scenario(kai_pool(), {of_kai(demo::training(1), "low", "0.5"), urgent});
+    return demo::has(demo::world(s).findings, Code::StrategyNotModelled);
+  };
+  EXPECT_FALSE(is_told(0));
+  EXPECT_TRUE(is_told(1000));
+}
+
+// Every GPU has room for one, and the node has too few: none of it is cordoned.
+TEST(GpuParts, TooFewGpusAreWhatIsInTheWay) {
+  Scenario s = demo::scenario(hami_pool(), {demo::training(1)});
+  s.workloads[0].pod.extended[0].count = 5;
+  EXPECT_THAT(demo::result(s).pods.pending_reasons,
+              ElementsAre("0/1 nodes are available: 1 Insufficient nvidia.com/gpu."));
+  s.node_pools[0].hami.reset();
+  s.node_pools[0].kai = true;
+  EXPECT_THAT(
+      demo::result(s).pods.pending_reasons,
+      ElementsAre("0/1 nodes are available: 1 node(s) didn't have enough resources: GPUs."));
+}
+
 TEST(Kai, PacksPartsOntoOneGpuUntilItIsFull) {
   const Scenario s = demo::scenario(kai_pool(2), {of_kai(demo::training(5), "a", "0.3")});
   const VariantResult r = demo::result(s);

@@ -228,5 +228,14 @@ TEST(JobSets, FailuresOfAJobWithCompletionsCountTogether) {
   EXPECT_NEAR(seconds_of(r), 100, 1e-6);
 }
 
+// 10 s, doubled up to 10 minutes: 10 + 20 + .. + 320 + 600 s.
+TEST(JobSets, WaitLongerAfterEachFailure) {
+  Workload x = jobs("x", "", 1);
+  x.gpu_memory.resident = gibibytes(60);
+  x.backoff_limit = 7;
+  x.restart_policy = scenarios::RestartPolicy::Never;
+  EXPECT_NEAR(seconds_of(demo::result(demo::scenario(demo::pool(0), {x}))), 1230, 1e-6);
+}
+
 }  // namespace
 }  // namespace slicewise::sim

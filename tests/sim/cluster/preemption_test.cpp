@@ -40,6 +40,24 @@ TEST(Preemption, APodOfHigherPriorityTakesThePlaceOfOneThatHasTheGracePeriodToEn
   EXPECT_EQ(waits.pods.evicted, 0);
 }
 
+// The Job controller counts a pod that was deleted as failed.
+TEST(Preemption, AJobWhosePodsAreEvictedTooOftenHasFailed) {
+  scenarios::Workload low = named("low", 4, 0, Duration{});
+  low.backoff_limit = 0;
+  scenarios::Scenario s =
+      demo::scenario(demo::pool(0), {low, named("urgent", 1, 1000, minutes(21))});
+  const VariantResult r = demo::result(s);
+  EXPECT_EQ(r.pods.evicted, 1);
+  EXPECT_EQ(r.pods.failed, 1);
+  EXPECT_EQ(r.workloads[0].completed, 3);
+  s.workloads[0].ignore_disruptions = true;
+  EXPECT_EQ(demo::result(s).workloads[0].completed, 4);
+  // Where all are one Job, it is the Job that has failed.
+  s.workloads[0].ignore_disruptions = false;
+  s.workloads[0].part_of.value = "low";
+  EXPECT_EQ(demo::result(s).workloads[0].completed, 0);
+}
+
 TEST(Preemption, NobodyIsStoppedForAPodOfTheSamePriorityOrForOneThatFitsNowhereAllTheSame) {
   scenarios::Workload same = named("same", 1, 0, minutes(1));
   scenarios::Workload huge = named("huge", 1, 1000, minutes(1));

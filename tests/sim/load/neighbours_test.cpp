@@ -121,6 +121,17 @@ TEST(Neighbours, WhoTheSchedulerKeepsApartIsPutOnOneGpu) {
   EXPECT_FALSE(one_gpu.rows[0].beside[1].put_together);
 }
 
+// One pod of each, whatever its Job has: the others would be beyond the pods that there are.
+TEST(Neighbours, OnePodOfAGangIsPutTogether) {
+  Workload gang = trainer("gang");
+  gang.count = 4;
+  gang.pods_per_job = gang.parallelism.emplace(2);
+  Scenario scenario = three_runs_on(demo::pool(4, 3), {gang, trainer("b")});
+  const NeighbourMatrix matrix = matrix_of(scenario);
+  EXPECT_TRUE(matrix.rows[1].beside[0].put_together);
+  EXPECT_GE(matrix.rows[1].beside[0].slowdown.value_or(0), 2.0);
+}
+
 // The first pool could hold each of them, but gives a GPU to one pod only, and neither ran there.
 TEST(Neighbours, APairIsPutTogetherWhereBothRan) {
   Scenario scenario = three_runs_on(one_gpu_pool(0), {trainer("a"), trainer("b")});
