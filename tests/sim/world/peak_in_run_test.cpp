@@ -120,7 +120,7 @@ TEST(AtItsPeak, OfSeveralSourcesItIsThatOfAllTogether) {
   Diagnostics told;
   tell_of_peak(two, judged, told);
   ASSERT_EQ(told.size(), 1U);
-  EXPECT_THAT(told[0].message, HasSubstr("and from Mon 13:45 on, at that of \"api\""));
+  EXPECT_THAT(told[0].message, HasSubstr("and from Mon 13:45 on, at that of api"));
 }
 
 // The light one has the steeper curve; the heavy one is too much for its pods in the afternoon.
