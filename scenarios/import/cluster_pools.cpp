@@ -196,6 +196,7 @@ void ClusterPools::take_live_sharing(const NodeGroupFile& node, DraftSharing fil
   const auto note = [&](const std::string& what) { report_.noted(what, node.object_where); };
   LiveSharing live = sharing_of(node, std::move(files), pool.instance_type, options_);
   pool.sharing = std::move(live.sharing);
+  pool.sharing_is_guessed = live.is_guessed;
   pool.offers_nothing = offers_no_gpu(node);
   if (pool.offers_nothing) {
     note("nodes with GPUs that offer none (allocatable): only pods with claims of DRA run there");

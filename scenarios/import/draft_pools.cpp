@@ -126,6 +126,13 @@ void give_parts(ScenarioDraft& draft) {
   const bool by_kai = std::ranges::any_of(draft.workloads, &DraftWorkload::asks_kai);
   if (!by_hami && !by_kai) return;
   for (DraftPool& pool : draft.pools) {
+    // A node of HAMi offers each GPU as many times as it may be split.
+    const auto& plugin = pool.sharing.plugin;
+    if (by_hami && pool.sharing_is_guessed && plugin && !plugin->renames) {
+      DraftSharing split;
+      split.split = plugin->resources.front().replicas;
+      pool.sharing = std::move(split);
+    }
     if (!pool.sharing.is_none()) continue;
     pool.sharing.driver = by_hami ? DraftSharing::Driver::Hami : DraftSharing::Driver::Kai;
     pool.sharing_is_assumed = true;

@@ -87,7 +87,9 @@ std::vector<std::string> DraftSharing::entries() const {
   if (virtual_gpus > 0) texts.push_back(fmt::format("virtualGpu: {{perGpu: {}}}", virtual_gpus));
   if (!nos_slice.empty()) texts.push_back(fmt::format("nos: {{slices: [{0}, {0}]}}", nos_slice));
   if (driver == Driver::Dra) texts.emplace_back("dra: true");
-  if (driver == Driver::Hami) texts.emplace_back("hami: {}");
+  if (driver == Driver::Hami) {
+    texts.push_back(split > 0 ? fmt::format("hami: {{deviceSplitCount: {}}}", split) : "hami: {}");
+  }
   if (driver == Driver::Kai) texts.emplace_back("kai: true");
   return texts;
 }

@@ -35,6 +35,7 @@ struct DraftSharing {
   std::optional<DraftPlugin> plugin;
   std::int64_t virtual_gpus = 0;  // of a GPU, by AWS's plugin; 0: it is not there
   std::string nos_slice;          // of nos, "10gb"
+  std::int64_t split = 0;         // HAMi: pods that a GPU takes; 0: its default
 
   bool is_none() const { return entries().empty(); }
   // As a pool of a scenario has it: "devicePlugin: {...}".

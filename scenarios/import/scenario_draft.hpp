@@ -53,6 +53,7 @@ struct DraftPool {
   std::vector<std::string> node_names{};  // of nodes that are there
   DraftSharing sharing;
   bool sharing_is_assumed = false;
+  bool sharing_is_guessed = false;  // by the numbers of what its nodes offer
 };
 
 // A language model that is served, in vLLM's words.
@@ -79,7 +80,7 @@ struct DraftWorkload {
   std::string gang;  // the object whose pods work together; "" each by itself
   std::string step;  // what its pods are called among those of its object
   std::vector<StartDependency> starts_after{};  // steps of its object
-  std::string part_of{};                        // what fails as a whole, and is admitted so; "" each Job
+  std::string part_of{};  // what fails as a whole, and is admitted so; "" each Job
   std::optional<std::int64_t> min_parallelism{};  // of it
   std::vector<StartPlace> starts_on{};            // where its pods are
   std::optional<ScalingFile> scaling;  // absent: as many pods as are written are simulated

@@ -307,6 +307,23 @@ spec: {jobTemplate: {spec: {template: {spec: {containers: [{resources: {limits: 
   EXPECT_EQ(result.scenario.workloads.size(), 2U);
 }
 
+// Its device plugin offers each GPU deviceSplitCount times, whatever pods ask for.
+TEST(ImportK8s, NodesOfHamiOfferEachGpuManyTimes) {
+  const Written result = k8s({R"(
+kind: Node
+apiVersion: v1
+metadata: {name: n1, labels: {node.kubernetes.io/instance-type: g5.xlarge, topology.kubernetes.io/region: us-east-1, gpu: "on"}}
+status: {allocatable: {cpu: 3920m, memory: 14966168Ki, pods: "58", nvidia.com/gpu: "8"}, conditions: [{type: Ready, status: "True"}]}
+---
+kind: Deployment
+apiVersion: apps/v1
+metadata: {name: asr}
+spec: {template: {spec: {containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: 1, nvidia.com/gpumem: 4000}}}]}}}
+)"});
+  EXPECT_NE(result.yaml.find("hami: {deviceSplitCount: 8}"), std::string::npos) << result.yaml;
+  EXPECT_EQ(result.yaml.find("timeSlicing"), std::string::npos);
+}
+
 TEST(ImportK8s, PartsThatPodsAskHamiForAreSimulatedByIt) {
   const Written result = k8s({R"(
 kind: Deployment
