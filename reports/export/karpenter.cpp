@@ -75,7 +75,7 @@ bool writes_overlays(const Provisioner& provisioner) {
 }
 
 // Karpenter takes no part of a second.
-std::string whole_seconds(Duration duration) {
+std::string go_duration(Duration duration) {
   const std::int64_t ns = duration.ns;
   return fmt::format("{}s", ns / 1'000'000'000 + (ns % 1'000'000'000 > 0 ? 1 : 0));
 }
@@ -92,7 +92,7 @@ json disruption_of(const Provisioner& provisioner, const NodePool& pool) {
   return {{"consolidationPolicy",
            moves_pods(provisioner, pool) ? "WhenEmptyOrUnderutilized" : "WhenEmpty"},
           {"consolidateAfter",
-           whole_seconds(pool.consolidate_after.value_or(provisioner.consolidate_after))}};
+           go_duration(pool.consolidate_after.value_or(provisioner.consolidate_after))}};
 }
 
 json discovery_terms(const std::string& cluster) {
@@ -232,7 +232,7 @@ class KarpenterWriter {
                  {"limits", limits_of(types)},
                  {"disruption", disruption_of(provisioner_, pool)}};
     if (pool.expire_after) {
-      spec["template"]["spec"]["expireAfter"] = whole_seconds(*pool.expire_after);
+      spec["template"]["spec"]["expireAfter"] = go_duration(*pool.expire_after);
     }
     if (pool.weight > 0) spec["weight"] = pool.weight;
     add_document(pool_remarks(types), kubernetes_object("karpenter.sh/v1", "NodePool",
