@@ -15,6 +15,9 @@ namespace {
 
 using scenarios::RandomAmount;
 
+// Of a step, beside weights and cache.
+constexpr Bytes kActivations = mebibytes(1'126);
+
 scenarios::NodePool pool_of(const char* instance_type) {
   scenarios::NodePool pool;
   pool.name.value = "gpu";
@@ -193,7 +196,7 @@ TEST(LlmWorld, GpusOfAPodShareTheModel) {
   EXPECT_DOUBLE_EQ(each.weights_s, 32 * 30e-6 + (one.weights_s - 32 * 30e-6) / 4);
   EXPECT_DOUBLE_EQ(each.kv_read_s, one.kv_read_s / 4);
   EXPECT_EQ(each.gpu_memory, one.gpu_memory) << "90 % of a GPU";
-  const std::int64_t pool = each.gpu_memory.count - mebibytes(15360).count / 4;
+  const std::int64_t pool = each.gpu_memory.count - mebibytes(15360).count / 4 - kActivations.count;
   EXPECT_EQ(each.cache_tokens, pool / (131072 / 4));
   EXPECT_EQ(shared.workloads[0].gpu_memory, Bytes{mebibytes(15360).count / 4 + 131072 / 4 * 3072});
   EXPECT_TRUE(demo::has(shared.findings, Code::LlmShared));
@@ -300,7 +303,7 @@ TEST(LlmWorld, TheServerTakesItsShareOfTheMemoryAsVllmDoes) {
       static_cast<std::int64_t>(0.9 * static_cast<double>(pool.kinds[0].memory.count));
   EXPECT_EQ(there.gpu_memory + pool.context_memory, Bytes{taken});
   EXPECT_EQ(there.cache_tokens,
-            (Bytes{taken} - pool.context_memory - mebibytes(15360)).count / 131072);
+            (Bytes{taken} - pool.context_memory - mebibytes(15360) - kActivations).count / 131072);
   EXPECT_GT(there.cache_tokens, 10'000);
   EXPECT_FALSE(demo::has(world.findings, Code::GpuOom));
   EXPECT_EQ(world.workloads[0].gpu_memory, mebibytes(15360) + Bytes{131072 * 3072});
@@ -336,7 +339,7 @@ TEST(LlmWorld, AGivenCacheIsTakenAtItsWord) {
   const World world = world_of("g5.xlarge", w);
   const LlmDemand& there = world.workloads[0].on_pool[0].llm.at(0);
   EXPECT_EQ(there.cache_tokens, 2 * 1024 * 8);
-  EXPECT_EQ(there.gpu_memory, mebibytes(15360) + gibibytes(2));
+  EXPECT_EQ(there.gpu_memory, mebibytes(15360) + kActivations + gibibytes(2));
 }
 
 // 2 PiB a token times the tokens of a request was less than nothing.
@@ -373,7 +376,8 @@ TEST(LlmWorld, WeightsThatDoNotFitAreSaidBeforeTheRun) {
   const LlmDemand& there = world.workloads[0].on_pool[0].llm.at(0);
   EXPECT_EQ(there.cache_tokens, 0);
   EXPECT_GT(there.gpu_memory, world.pools[0].kinds[0].memory);
-  EXPECT_EQ(there.gpu_memory.count, world.workloads[0].spec.llm->weights->count +
+  EXPECT_EQ(there.gpu_memory.count, kActivations.count +
+                                        world.workloads[0].spec.llm->weights->count +
                                         world.workloads[0].spec.llm->kv_bytes_per_token->count);
   EXPECT_EQ(std::ranges::count(world.findings, Code::GpuOom, &Diagnostic::code), 1);
 }
