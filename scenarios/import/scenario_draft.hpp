@@ -73,8 +73,8 @@ struct DraftWorkload {
   std::optional<std::int64_t> parallelism;  // of them, at a time
   std::string gang;  // the object whose pods work together; "" each by itself
   std::string step;  // what its pods are called among those of its object
-  std::vector<StartDependency> starts_after{};  // steps of its object
-  std::string part_of{};                        // what fails as a whole, and is admitted so; "" each Job
+  std::vector<StartDependency> starts_after{};    // steps of its object
+  std::string part_of{};                          // what fails as a whole; "" each Job is one
   std::optional<std::int64_t> min_parallelism{};  // of it
   std::vector<StartPlace> starts_on{};            // where its pods are
   std::optional<ScalingFile> scaling;  // absent: as many pods as are written are simulated
