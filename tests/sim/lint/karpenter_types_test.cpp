@@ -148,7 +148,9 @@ TEST(KarpenterTypes, NodePoolsThatLeaveTheTypeOpenHaveNodesForAllPods) {
     types += yaml.substr(at + 15, yaml.find('"', at + 15) - at - 15) + " " +
              yaml.substr(yaml.find("max: ", at), 6) + ", ";
   }
-  EXPECT_EQ(types, "g6.xlarge max: 8, g6.8xlarge max: 8, g6.12xlarge max: 2, ");
+  EXPECT_EQ(types,
+            "g6.xlarge max: 8, g6.8xlarge max: 8, g6.12xlarge max: 2, g6.2xlarge max: 8, "
+            "g6.4xlarge max: 8, g6.16xlarge max: 8, g6.24xlarge max: 2, g6.48xlarge max: 1, ");
 }
 
 TEST(KarpenterTypes, NamedTypesThatOtherRequirementsRuleOutAreNotTaken) {
