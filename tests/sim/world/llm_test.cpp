@@ -403,6 +403,7 @@ TEST(LlmWorld, AShareBelowTheWeightsIsToldApartFromAGpuThatIsTooSmall) {
   EXPECT_EQ(room.safe, 0);
   EXPECT_LT(*room.process_limit, room.next);
   chat.llm->memory_utilization = 0.76;
+  chat.llm->max_model_len = 512;  // of the model's 8192 the pool would have to hold all
   EXPECT_EQ(gpu_rooms(world_of("g5.xlarge", chat)).front().safe, 1);
   const Diagnostic small_gpu = told("g4dn.xlarge");
   EXPECT_NE(small_gpu.message.find("need 16.2 GiB, and T4 has 14.8 GiB"), std::string::npos)
