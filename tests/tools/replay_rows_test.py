@@ -78,7 +78,7 @@ class WhatRowsSay(unittest.TestCase):
                 "5,10,1,40000000000\n"
         for nodes, said in (("g5.xlarge=4", True), ("g5.xlarge=4,p4d.24xlarge=1", False)):
             text = run("replay", "-f", "-", "--instances", nodes, stdin=trace).stdout
-            self.assertEqual("2 jobs need more GPU memory than any GPU here has (22.03 GiB), and ran "
+            self.assertEqual("2 jobs need more GPU memory than any GPU here has (22.49 GiB), and ran "
                              "all the same; the first is line 3" in " ".join(text.split()), said,
                              text)
 
