@@ -58,9 +58,10 @@ std::string one_more(int safe) {
 }
 
 std::string share_text(const GpuRoom& room) {
-  return fmt::format("{} takes {} of {} GiB (memoryUtilization), its weights, activations and context need {}",
-                     room.next_workload, gib(room.process_limit.value_or(Bytes{})),
-                     gib(room.usable), gib(room.next));
+  return fmt::format(
+      "{} takes {} of {} GiB (memoryUtilization), its weights, activations and context need {}",
+      room.next_workload, gib(room.process_limit.value_or(Bytes{})), gib(room.usable),
+      gib(room.next));
 }
 
 std::string bound_text(const GpuRoom& room) {

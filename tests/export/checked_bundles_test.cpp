@@ -56,7 +56,8 @@ const std::map<std::string, std::set<std::string>> kShown = {
     {"change-at-30m", {"RESOURCE_NAME_MISMATCH"}},
     {"no-overlay", {"KARPENTER_OVERPROVISIONS"}},
     {"renamed", {"NODES_NEVER_LAUNCHED"}},
-    // Sizes of recorded-autoscaled that are no one NodePool: each with settings or a number of its own.
+    // Sizes of recorded-autoscaled that are no one NodePool: each with settings or a number of its
+    // own.
     {"cluster-autoscaler", {"NODE_POOLS_TIE"}},
     {"fixed", {"NODE_POOLS_TIE"}},
     {"fixed-best-fit", {"NODE_POOLS_TIE"}},

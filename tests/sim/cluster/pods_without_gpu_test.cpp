@@ -86,7 +86,7 @@ TEST(PodsWithoutGpu, KeepTheirNode) {
     s.provisioner.consolidation = consolidation;
     return demo::result(s).node_pools[0].dynamics.value().node_hours;
   };
-  using enum Provisioner::Consolidation;
+  using enum scenarios::Consolidation;
   EXPECT_LT(node_hours(0, WhenEmpty), 0.3);
   EXPECT_GT(node_hours(1, WhenEmpty), 1.9);
   EXPECT_GT(node_hours(1, WhenEmptyOrUnderutilized), 1.9);  // it has nowhere else to go

@@ -52,7 +52,8 @@ ExitCode keep_named(models::ValidationSet& set, const ValidateCommand& command) 
     if (std::ranges::any_of(set.studies, is_meant)) continue;
     return usage_error(
         "no study, source or mode is called \"" + name + "\"" + did_you_mean(name, known),
-        "`slicewise validate` lists the studies; those of pairs need --pairs FILE, and each file of "
+        "`slicewise validate` lists the studies; those of pairs need --pairs FILE, and each file "
+        "of "
         "your own --measurements of its own");
   }
   const auto unwanted = [&](const models::Study& study) {
