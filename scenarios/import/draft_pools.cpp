@@ -294,7 +294,7 @@ std::vector<std::string> types_to_start(const ScenarioDraft& draft, const NodeGr
   const std::vector<std::string> of_pods = types;
   for (const InstanceGpus& other : options.instances) {
     const bool is_of_family = std::ranges::any_of(of_pods, [&](const std::string& type) {
-      return other.name.starts_with(type_family(type));
+      return !type_family(type).empty() && other.name.starts_with(type_family(type));
     });
     if (!is_of_family || std::ranges::find(types, other.name) != types.end()) continue;
     if (!has_labels(other, group.requirements) || !has_count(other, group.requirements)) continue;

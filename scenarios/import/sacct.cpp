@@ -230,6 +230,7 @@ class SacctReader {
     JobRow row;
     if (!read_resources(row) || !read_times(row)) return;
     elapsed_ = elapsed();
+    use_ns_ = 0;
     read_usage(row, elapsed_);
     use_ns_ = 0;  // of the steps that follow
     row.id = id;
@@ -391,14 +392,15 @@ class SacctReader {
                     [this] { return table_.place(); });
       return true;
     }
-    if (*end < *start) return table_.bad(columns_.end, "is before its Start");
     row.run = Duration{*end - *start};
-    if (!columns_.elapsed) return true;
-    const auto took = elapsed();
-    if (!took) return table_.bad(columns_.elapsed, "is no number of seconds");
     // Slurm prints whole seconds of either, rounded.
     constexpr std::int64_t kRounding = 1'000'000'000;
-    if (std::abs(took->ns - row.run.ns - kHour) <= kRounding) {
+    const auto took = elapsed();
+    const bool put_back = took && std::abs(took->ns - row.run.ns - kHour) <= kRounding;
+    if (*end < *start && !put_back) return table_.bad(columns_.end, "is before its Start");
+    if (!columns_.elapsed) return true;
+    if (!took) return table_.bad(columns_.elapsed, "is no number of seconds");
+    if (put_back) {
       report_.noted(
           "jobs that ran an hour longer than from Start to End (clocks that were put back): "
           "they run for Elapsed",

@@ -71,6 +71,7 @@ constexpr double kHostIsBusy = 0.9;
 double seconds_alone(const PoolModel& pool, const LlmDemand& there, const WorkloadModel& model,
                      int gpus, const TokenFigures& tokens) {
   models::LlmStep step{there.weights_s, there.token_s, there.kv_read_s, there.overhead_s};
+  step.pair_s = there.pair_s;
   if (there.shared) {
     const models::LlmStep exchange = all_reduces_of(pool, there, (GpuMask{1} << gpus) - 1);
     step.overhead_s += exchange.overhead_s;
@@ -81,7 +82,8 @@ double seconds_alone(const PoolModel& pool, const LlmDemand& there, const Worklo
   const double found = prompt * tokens.prefix_hits;
   const double steps =
       std::max(1.0, std::ceil((prompt - found) / model.spec.llm->max_batched_tokens));
-  return steps * models::step_seconds(step, (prompt - found) / steps, found) +
+  const double pairs = models::pairs_beyond(std::llround(found), std::llround(prompt - found));
+  return steps * models::step_seconds(step, (prompt - found) / steps, found) + step.pair_s * pairs +
          (answer - 1) * models::step_seconds(step, 1, prompt + answer / 2);
 }
 

@@ -196,10 +196,10 @@ void model_llm(const models::Catalogue& catalogue, const models::GpuModel* from,
 // are there.
 void note_sleep(World& world);
 
-// Warnings about a workload on the pools that may run it; sets dies_at_start.
 // Why it is no choice by price, for pods that nodes of both NodePools take.
 std::string node_pools_tie(std::string_view pod, std::string_view one, std::string_view other);
 
+// Warnings about a workload on the pools that may run it; sets dies_at_start.
 void note_workload(WorkloadModel& model, const World& world, Diagnostics& found);
 
 // Whether sharing hangs on for how much of its time kernels of a batch workload run, and that lies

@@ -51,6 +51,7 @@ bool note_too_large(const WorkloadModel& model, const PoolModel& pool, const Dom
       limited && pool.books
           ? fmt::format("raise {}: HAMi counts the context, too", scenarios::kHamiMemory)
       : limited ? "fewer replicas: the limit is the GPU's memory divided by them"
+      : model.spec.llm && model.spec.llm->kv_cache ? "a smaller kvCache"
       : model.spec.llm
           ? "a lower memoryUtilization: vLLM's share must be free when its CUDA context is there"
           : fmt::format("`slicewise get instances --fits {}Mi` lists what holds it", mib(needed)));
@@ -329,7 +330,8 @@ void note_workload(WorkloadModel& model, const World& world, Diagnostics& found)
       const Tickets* tickets = tickets_in(model.on_pool[p], kind);
       if (tickets == nullptr) continue;
       const PoolDemand& demand = model.on_pool[p];
-      const bool said = !demand.llm.empty() && demand.llm[k].cache_tokens == 0;  // by model_llm
+      const bool said =  // by model_llm
+          !demand.llm.empty() && demand.llm[k].cache_tokens < spec.llm->max_model_len.value_or(1);
       const Bytes memory = process_memory(model, demand, k);
       ++places.all;
       const Bytes at_start = memory + spare_memory(demand, k);

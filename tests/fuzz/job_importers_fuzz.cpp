@@ -15,23 +15,23 @@ namespace {
 
 using slicewise::scenarios::ImportKind;
 
-struct Choice {
+struct Importer {
   ImportKind kind;
   std::string columns;
 };
 
-const std::array<Choice, 12> kChoices = {{{ImportKind::Openb, ""},
-                                          {ImportKind::Jobs, ""},
-                                          {ImportKind::Jobs, "philly"},
-                                          {ImportKind::Jobs, "muri"},
-                                          {ImportKind::Jobs, "thetagpu"},
-                                          {ImportKind::Jobs, "pai"},
-                                          {ImportKind::Jobs, "acme"},
-                                          {ImportKind::Jobs, "dlrm"},
-                                          {ImportKind::Jobs, "gavel"},
-                                          {ImportKind::Jobs, "arrival=a:ms,run=b,gpus=c"},
-                                          {ImportKind::Swf, ""},
-                                          {ImportKind::Sacct, ""}}};
+const std::array<Importer, 12> kChoices = {{{ImportKind::Openb, ""},
+                                            {ImportKind::Jobs, ""},
+                                            {ImportKind::Jobs, "philly"},
+                                            {ImportKind::Jobs, "muri"},
+                                            {ImportKind::Jobs, "thetagpu"},
+                                            {ImportKind::Jobs, "pai"},
+                                            {ImportKind::Jobs, "acme"},
+                                            {ImportKind::Jobs, "dlrm"},
+                                            {ImportKind::Jobs, "gavel"},
+                                            {ImportKind::Jobs, "arrival=a:ms,run=b,gpus=c"},
+                                            {ImportKind::Swf, ""},
+                                            {ImportKind::Sacct, ""}}};
 
 }  // namespace
 
@@ -39,7 +39,7 @@ const std::array<Choice, 12> kChoices = {{{ImportKind::Openb, ""},
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace slicewise;  // NOLINT(google-build-using-namespace)
   if (size < 2) return 0;
-  const Choice& choice = kChoices[data[0] % kChoices.size()];
+  const Importer& choice = kChoices[data[0] % kChoices.size()];
   scenarios::ImportOptions options;
   options.columns = choice.columns;
   options.skip_bad = (data[1] & 1U) != 0;

@@ -178,6 +178,12 @@ TEST(Sacct, StepsCountByTheTimeThatTheyTook) {
        "36000||1|gres/gpuutil=30\n2.1" + times + "36000||1|gres/gpuutil=25\n"},
       options);
   EXPECT_THAT(got.csv, HasSubstr("0,36000,1,0,114,1\n0,36000,1,0,550,2\n"));
+  const ImportedCsv own =
+      imported_csv(ImportKind::Sacct,
+                   {"1" + times + "36000|gres/gpu=1||\n1.0" + times +
+                    "36000||1|gres/gpuutil=80\n2" + times + "36000|gres/gpu=1|1|gres/gpuutil=10\n"},
+                   options);
+  EXPECT_THAT(own.csv, HasSubstr("0,36000,1,0,800,1\n0,36000,1,0,100,2\n")) << "a job's own row";
 }
 
 // Berlin, 27 October 2024: 2:10 came twice.
