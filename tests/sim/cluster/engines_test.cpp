@@ -182,6 +182,13 @@ TEST(BatchEngines, ASerialPodBesideOverlappedOnesTakesWhatTurnsTake) {
   }
 }
 
+// MPS without limits in place of time-slicing.
+void under_mps(scenarios::Scenario& scenario) {
+  auto& plugin = *scenario.node_pools[0].device_plugin;
+  std::swap(plugin.mps, plugin.time_slicing);
+  scenario.node_pools[0].mps.emplace().uncapped = true;
+}
+
 // 20 pods that use 2.6 vCPU each on 31.85: no more than 31.85/46.8 epochs per second, and the
 // vCPUs are full.
 TEST(HostCpu, BindsWhenThePodsWantMoreThanTheNodeHas) {
@@ -231,11 +238,7 @@ TEST(HostCpu, ACpuLimitHoldsThePodStepByStep) {
     w.work->units = 10;
     for (const bool mps : {false, true}) {
       scenarios::Scenario s = one_gpu_scenario({w}, 4);
-      if (mps) {
-        auto& plugin = *s.node_pools[0].device_plugin;
-        std::swap(plugin.mps, plugin.time_slicing);
-        s.node_pools[0].mps.emplace().uncapped = true;
-      }
+      if (mps) under_mps(s);
       const VariantResult steady = demo::result(s);
       s.fidelity = scenarios::Fidelity::Exact;
       const VariantResult exact = demo::result(s);
@@ -290,9 +293,7 @@ TEST(HostCpu, UnderMpsWhomACpuLimitHoldsIsThereForAPartOfTheTime) {
   limited.pod.cpu_limit = Millicores{500};
   for (scenarios::Workload* w : {&limited, &other}) w->pod.cpu_request = {500};
   scenarios::Scenario s = one_gpu_scenario({limited, other}, 2);
-  auto& plugin = *s.node_pools[0].device_plugin;
-  std::swap(plugin.mps, plugin.time_slicing);
-  s.node_pools[0].mps.emplace().uncapped = true;
+  under_mps(s);
   const VariantResult steady = demo::result(s);
   s.fidelity = scenarios::Fidelity::Exact;
   const VariantResult exact = demo::result(s);
