@@ -80,7 +80,7 @@ void expect_around(const MaxLoad& answer, double load) {
 }
 
 // With the rates of the load that stood.
-TEST(MaxLoad, IsOfThePeakUnlessARunIsNamedThatHasNone) {
+TEST(ThoroughMaxLoad, IsOfThePeakUnlessARunIsNamedThatHasNone) {
   Scenario scenario = alone(20, milliseconds(200));
   scenario.duration = minutes(3);
   scenario.replications = 2;

@@ -98,7 +98,7 @@ TEST(Plan, AJobThatEndsMayShareNodesThatComeAndGo) {
 
 // More than four groups: jobs at different hours have a node of their own that comes and goes,
 // beside the Services' one that stays.
-TEST(Plan, FleetsHaveNodesThatComeAndGo) {
+TEST(ThoroughPlan, FleetsHaveNodesThatComeAndGo) {
   scenarios::ScenarioSet set = with_a_service("", true);
   Scenario& scenario = set.variants.front();
   scenario.workloads.front().gpu_memory.resident = gibibytes(2);
@@ -217,7 +217,7 @@ TEST(ThoroughPlan, SaysWhatAScheduleSaves) {
   EXPECT_EQ(scaling.schedule.front().end.text, schedule.end);
 }
 
-TEST(Plan, SaysWhatAnAutoscalerSaves) {
+TEST(ThoroughPlan, SaysWhatAnAutoscalerSaves) {
   const scenarios::ScenarioSet set = with_a_day(kBusyAfternoon);
   const Plan plan = hinted_plan(set);
   ASSERT_TRUE(plan.over_days && plan.by_load);
@@ -251,7 +251,7 @@ TEST(ThoroughPlan, PricesAnAutoscalerThatIsTooLate) {
 }
 
 // The run has a few minutes of the day, a month has its nights.
-TEST(Plan, SaysWhatTheNightSavesOfAShortRun) {
+TEST(ThoroughPlan, SaysWhatTheNightSavesOfAShortRun) {
   scenarios::ScenarioSet set = with_a_day(kBusyAfternoon);
   set.variants.front().duration = minutes(20);
   const Plan plan = hinted_plan(set);

@@ -198,7 +198,7 @@ TEST(PlanOverTime, PodsVaryFromMonthToMonth) {
 }
 
 // More traffic starts more nodes: 12 months cost what each of them does, not 12 times the first.
-TEST(PlanOverTime, NodesThatComeAndGoCostWhatTheyDoInEachMonth) {
+TEST(ThoroughPlanOverTime, NodesThatComeAndGoCostWhatTheyDoInEachMonth) {
   auto set = scenarios::load_scenario({"e.yaml", R"(
 apiVersion: slicewise.dev/v1alpha1
 kind: Scenario

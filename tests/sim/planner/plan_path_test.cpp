@@ -273,7 +273,7 @@ TEST(PlanPath, EndsByNoLimitThatNobodySet) {
   EXPECT_FALSE(plan->path->ended_by_limit);
 }
 
-TEST(PlanPath, MendsWhatMissesAnObjectiveWhateverThatCosts) {
+TEST(ThoroughPlanPath, MendsWhatMissesAnObjectiveWhateverThatCosts) {
   // Four times 40 requests/s of 10 ms on one GPU.
   const auto plan =
       make_plan(set_with(four_services(40)), 0, demo::catalogue(),
@@ -288,7 +288,7 @@ TEST(PlanPath, MendsWhatMissesAnObjectiveWhateverThatCosts) {
 }
 
 // What misses an objective costs what it does, by whomever its nodes are added and removed.
-TEST(PlanPath, PricesPoolsThatMissAnObjective) {
+TEST(ThoroughPlanPath, PricesPoolsThatMissAnObjective) {
   PoolChoice now = pool("g4dn.xlarge", Strategy::TimeSlicing, 4, 2, {"a", "b", "c", "d"});
   for (const bool elastic : {false, true}) {
     now.elastic = elastic;
@@ -306,7 +306,7 @@ TEST(PlanPath, PricesPoolsThatMissAnObjective) {
 }
 
 // One node of the first pool stands, but nothing is left without it.
-TEST(PlanPath, EndsWhereALostNodeIsBorne) {
+TEST(ThoroughPlanPath, EndsWhereALostNodeIsBorne) {
   PlanOptions options = from({pool("g4dn.xlarge", Strategy::Mps, 2, 1, {"a", "b"}),
                               pool("g5.xlarge", Strategy::Exclusive, 1, 3, {"c", "d"})});
   const auto whole = make_plan(set_with(four_services()), 0, demo::catalogue(), options);

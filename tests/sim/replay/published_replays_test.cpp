@@ -106,7 +106,7 @@ constexpr MuriFigure kMuri[] = {
     {"trace4", QueuePolicy::AntMan, 2'212'463, 12'292'271},
 };
 
-TEST(Traces, MuriTracesComeCloseToThePublishedCompletionTimes) {
+TEST(ThoroughTraces, MuriTracesComeCloseToThePublishedCompletionTimes) {
   std::cout << "TRACE   QUEUE  MEAN COMPLETION S  PUBLISHED  RATIO  MAKESPAN S  PUBLISHED  RATIO\n";
   for (const MuriFigure& figure : kMuri) {
     const std::string file = std::string("philly_muri/") + figure.trace + ".csv";

@@ -262,7 +262,7 @@ TEST(SampledInputs, CapacityGoesFromSmActiveToWhatWasSeenAtMost) {
 
 // Of kernels that nobody measured those of the trainer may be as short as the Service's, or 500
 // times as long: then a request waits for each of them.
-TEST(SampledInputs, LengthsOfKernelsAreDrawnByClass) {
+TEST(ThoroughSampledInputs, LengthsOfKernelsAreDrawnByClass) {
   const auto under_mps = [](std::optional<Duration> kernels) {
     scenarios::Workload api =
         demo::service(1, 5, milliseconds(10), scenarios::ServiceTime::Law::Deterministic);
