@@ -88,7 +88,7 @@ class GavelReader {
     JobRow row;
     const auto arrival = instant_of(lines_.value(layout->arrival), TimeUnit::Seconds, {});
     if (!arrival) return bad(layout->arrival, "is no time in seconds");
-    row.at_ns = *arrival;
+    row.arrival.ns = *arrival;
     const auto gpus = whole_of(lines_.value(layout->gpus));
     if (!gpus || *gpus < 1 || *gpus > kMostGpusOfJob) {
       return bad(layout->gpus, "is no number of GPUs");

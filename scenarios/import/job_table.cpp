@@ -58,9 +58,10 @@ Diagnostics JobTableRows::missing_columns() {
     if (columns_[i] || map_.columns[i].names.empty() || (ready_ != nullptr && !needed)) continue;
     const auto nearest = nearest_name(map_.columns[i].names, table_.names());
     const bool has_unit = map_.columns[i].names.find(':') != std::string::npos;
-    add(fmt::format("there is no column {} for {}", map_.columns[i].names, kJobFieldNames[i]),
+    add(fmt::format("there is no column {} for {}", map_.columns[i].names, job_field_names()[i]),
         has_unit && !units_of(field).empty()
-            ? fmt::format("units of {} are {}", kJobFieldNames[i], fmt::join(units_of(field), ", "))
+            ? fmt::format("units of {} are {}", job_field_names()[i],
+                          fmt::join(units_of(field), ", "))
         : nearest ? fmt::format("did you mean {}?", *nearest)
                   : fmt::format("the columns are {}", fmt::join(table_.names(), ", ")));
   }
@@ -159,7 +160,7 @@ bool JobTableRows::read_memory(JobField field, Bytes& memory) {
     return table_.bad(
         at(field), "has no unit, and would be bytes",
         fmt::format("say which it is: --columns {}={}:gib, or mib, gb, mb, bytes",
-                    kJobFieldNames[static_cast<std::size_t>(field)], map_[field].names));
+                    job_field_names()[static_cast<std::size_t>(field)], map_[field].names));
   }
   memory = Bytes{static_cast<std::int64_t>(bytes)};
   return true;
@@ -212,11 +213,11 @@ bool JobTableRows::read_times(JobRow& row) {
   }
   // How long it takes says nothing without what it does.
   if (row.iteration_gpu.ns < 0) row.iteration = kUnknownDuration;
-  if (start && *start < row.at_ns) {
+  if (start && *start < row.arrival.ns) {
     return table_.bad(at(JobField::Start), "is before the arrival");
   }
-  if (start && *start - row.at_ns <= kLongestInTrace && row.observed_wait.ns < 0) {
-    row.observed_wait = Duration{*start - row.at_ns};
+  if (start && *start - row.arrival.ns <= kLongestInTrace && row.observed_wait.ns < 0) {
+    row.observed_wait = Duration{*start - row.arrival.ns};
   }
   if (!read_run(row, start) || !read_deadline(row)) return false;
   read_names(row);
@@ -237,12 +238,12 @@ bool JobTableRows::read_arrival(JobRow& row, const std::optional<std::int64_t>& 
   if (!read_instant(JobField::Arrival, arrival)) return false;
   const auto here = [this] { return table_.place(); };
   if (arrival) {
-    row.at_ns = *arrival;
+    row.arrival.ns = *arrival;
     // Seconds from 2000 on are seconds since 1970; smaller ones count from anywhere.
     constexpr std::int64_t kYear2000 = 946'684'800'000'000'000;
-    since_epoch_ = since_epoch_ && row.at_ns >= kYear2000;
+    since_epoch_ = since_epoch_ && row.arrival.ns >= kYear2000;
   } else if (start) {
-    row.at_ns = *start;
+    row.arrival.ns = *start;
     report_.guessed("rows without an arrival: they arrive when they started", here);
   } else if (is_ready(ready_, "dlrm")) {
     since_epoch_ = false;
@@ -258,7 +259,7 @@ bool JobTableRows::read_run(JobRow& row, const std::optional<std::int64_t>& star
   std::optional<std::int64_t> end;
   Duration said = kUnknownDuration;
   if (!read_span(JobField::Run, said) || !read_instant(JobField::End, end)) return false;
-  const std::int64_t begin = start.value_or(row.at_ns);
+  const std::int64_t begin = start.value_or(row.arrival.ns);
   const bool started = start.has_value() || !at(JobField::Start);
   // An instance that was there before the log began is known to have run since then.
   const bool runs_from_zero = is_ready(ready_, "dlrm") && end.has_value();
@@ -283,8 +284,8 @@ bool JobTableRows::read_deadline(JobRow& row) {
   if (!is_date(text(JobField::Deadline))) return read_span(JobField::Deadline, row.deadline);
   std::optional<std::int64_t> at_ns;
   if (!read_instant(JobField::Deadline, at_ns)) return false;
-  if (*at_ns < row.at_ns) return table_.bad(at(JobField::Deadline), "is before the arrival");
-  row.deadline = Duration{*at_ns - row.at_ns};
+  if (*at_ns < row.arrival.ns) return table_.bad(at(JobField::Deadline), "is before the arrival");
+  row.deadline = Duration{*at_ns - row.arrival.ns};
   return true;
 }
 
@@ -296,7 +297,7 @@ void JobTableRows::compare_runs(const JobRow& row, Duration said, std::int64_t s
   };
   if (!differs(said, Duration{end - start})) return;
   const auto here = [this] { return table_.place(*at(JobField::Run)); };
-  if (differs(said, Duration{end - row.at_ns})) {
+  if (differs(said, Duration{end - row.arrival.ns})) {
     report_.repaired("rows whose duration is not end - start: taken as end - start", here);
   } else {
     report_.repaired("rows whose duration counts the wait in: taken as end - start", here);

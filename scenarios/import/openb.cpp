@@ -116,7 +116,7 @@ class OpenbReader {
       return false;
     }
     if (!created) return table_.bad(created_, "is no time");
-    row.at_ns = *created;
+    row.arrival.ns = *created;
     if (!scheduled) {
       report_.noted("pods that never started (no scheduled_time): kept, their run is not known",
                     [this] { return table_.place(); });

@@ -364,9 +364,9 @@ class SacctReader {
     }
     if (!submit) return table_.bad(columns_.submit, "is no time");
     read_state(row);
-    row.at_ns = *submit;
+    row.arrival.ns = *submit;
     if (eligible && *eligible > *submit && (!start || *eligible <= *start)) {
-      row.at_ns = *eligible;
+      row.arrival.ns = *eligible;
       report_.noted(
           "jobs that became eligible after they were submitted (dependencies, holds): "
           "they arrive when eligible",
@@ -378,15 +378,15 @@ class SacctReader {
       return true;
     }
     constexpr std::int64_t kHour = 3'600'000'000'000;
-    if (*start < row.at_ns && *start >= row.at_ns - kHour) {
+    if (*start < row.arrival.ns && *start >= row.arrival.ns - kHour) {
       report_.guessed(
           "jobs that started up to an hour before they were submitted, as clocks that were "
           "put back say it: they started at once (SLURM_TIME_FORMAT=%s writes Unix seconds)",
           [this] { return table_.place(*columns_.start); });
-      row.at_ns = *start;
+      row.arrival.ns = *start;
     }
-    if (*start < row.at_ns) return table_.bad(columns_.start, "is before its Submit");
-    row.observed_wait = Duration{*start - row.at_ns};
+    if (*start < row.arrival.ns) return table_.bad(columns_.start, "is before its Submit");
+    row.observed_wait = Duration{*start - row.arrival.ns};
     if (row.state == JobState::Running || !end) {
       report_.noted("jobs that still ran: kept, their run is not known",
                     [this] { return table_.place(); });

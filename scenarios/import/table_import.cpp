@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
+
 #include "../text/scalars.hpp"
 #include "../traces/job_trace.hpp"
 #include "../traces/trace_files.hpp"
@@ -125,11 +127,11 @@ class TableImport {
   }
 
   static const ReadyMap* recognised(const TableRows& table) {
-    for (const ReadyMap* map = begin_ready_maps(); map != end_ready_maps(); ++map) {
-      const bool fits = std::ranges::all_of(parts_of(map->signature, ','), [&](const auto& name) {
-        return std::ranges::find(table.names(), name) != table.names().end();
+    for (const ReadyMap& map : ready_maps()) {
+      const bool fits = std::ranges::all_of(parts_of(map.signature, ','), [&](const auto& name) {
+        return contains(table.names(), name);
       });
-      if (fits) return map;
+      if (fits) return &map;
     }
     return nullptr;
   }
@@ -142,7 +144,7 @@ class TableImport {
       const auto column = table.column(map.columns[i].names);
       map.columns[i].names = column ? table.names()[*column] : std::string();
       if (column) {
-        told += fmt::format("{}{}={}", told.empty() ? "" : ",", kJobFieldNames[i],
+        told += fmt::format("{}{}={}", told.empty() ? "" : ",", job_field_names()[i],
                             table.names()[*column]);
       }
     }

@@ -1,4 +1,5 @@
 #include "slicewise/scenarios/cluster_files.hpp"
+#include "slicewise/lookup.hpp"
 
 #include <algorithm>
 #include <array>
@@ -251,8 +252,7 @@ bool goes_with_node(const PodFile& pod) {
 }
 
 const KeyValue* label_of(const NodeGroupFile& group, std::string_view key) {
-  const auto found = std::ranges::find(group.labels, key, &KeyValue::key);
-  return found == group.labels.end() ? nullptr : &*found;
+  return find_or_null(group.labels, key, &KeyValue::key);
 }
 
 std::optional<std::int64_t> allocatable_of(const NodeGroupFile& group, std::string_view resource) {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "slicewise/scenarios/cluster_files.hpp"
+#include "slicewise/lookup.hpp"
 
 #include "../text/scalars.hpp"
 
@@ -172,11 +173,10 @@ bool tolerates_any(std::span<const Toleration> tolerations, const Taint& taint) 
 }
 
 const Taint* untolerated(std::span<const Taint> taints, std::span<const Toleration> tolerations) {
-  const auto found = std::ranges::find_if(taints, [&](const Taint& taint) {
+  return find_if_or_null(taints, [&](const Taint& taint) {
     return (taint.effect == "NoSchedule" || taint.effect == "NoExecute") &&
            !tolerates_any(tolerations, taint);
   });
-  return found == taints.end() ? nullptr : &*found;
 }
 
 }  // namespace slicewise::scenarios

@@ -8,6 +8,7 @@
 
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/lookup.hpp"
 
 #include "../text/kubernetes_names.hpp"
 #include "../text/scalars.hpp"
@@ -185,9 +186,7 @@ class ConfigReader {
 
   // Go's reader of JSON takes a key in any case.
   static const Entry* mode_of(const Node& sharing, std::string_view name) {
-    const auto found = std::ranges::find_if(
-        sharing.entries, [&](const Entry& entry) { return same_name(entry.key, name); });
-    return found == sharing.entries.end() ? nullptr : &*found;
+    return find_if_or_null(sharing.entries, [&](const Entry& entry) { return same_name(entry.key, name); });
   }
 
   void read_entries(const Entry& mode, std::string_view name, bool counts) {
