@@ -45,8 +45,7 @@ constexpr std::array kReadyMaps = {
     ReadyMap{"acme", "gpu_time,type,submit_time,start_time,gpu_num",
              "arrival=submit_time,start=start_time,end=end_time,run=duration,gpus=gpu_num,"
              "cpu=cpu_num,memory=mem_per_pod_GB:gb,pods=node_num,id=job_id,user=user,state=state,"
-             "work=type,gpu_"
-             "use=gpu_util,sm_active=sm_active",
+             "work=type,gpu_use=gpu_util,sm_active=sm_active",
              "", ""},
     ReadyMap{
         "helios", "vc,gpu_num,submit_time,start_time",
@@ -172,8 +171,8 @@ Expected<ColumnMap> parse_column_map(std::string_view text) {
     if (equals == std::string_view::npos || equals == 0 || equals + 1 == entry.size()) {
       return wrong_columns(
           fmt::format("--columns: \"{}\" is not FIELD=COLUMN", entry),
-          "write arrival=submit_time,run=run_time:ms,gpus=gpu_num, or one of philly, "
-          "muri, thetagpu, pai, helios, acme, dlrm, gavel, shockwave, sacct, swf, openb");
+          "write arrival=submit_time,run=run_time:ms,gpus=gpu_num, or one of philly, muri, "
+          "thetagpu, pai, helios, acme, dlrm, gavel, shockwave, sacct, swf, openb");
     }
     const std::string_view name = entry.substr(0, equals);
     const auto field = std::ranges::find(job_field_names(), name);

@@ -325,10 +325,9 @@ void remark_on_larger_nodes(const ScenarioDraft& draft, const ImportOptions& opt
     if (pool == nullptr || pool->is_in_files) continue;
     const std::string own = pool_for(draft, workload, options).instance_type;
     if (size_of(own) >= size_of(pool->instance_type)) continue;
-    report.guessed(
-        fmt::format("nodes of {}, which others need: {} would do; nodes or node groups "
-                    "in the files decide",
-                    pool->instance_type, own));
+    report.guessed(fmt::format(
+        "nodes of {}, which others need: {} would do; nodes or node groups in the files decide",
+        pool->instance_type, own));
   }
 }
 

@@ -80,9 +80,11 @@ class GavelReader {
       if (known.fields == lines_.size()) layout = &known;
     }
     if (layout == nullptr) {
-      report_.bad_row(lines_.place(), fmt::format("{} fields; Gavel's lines have 7 or 10, "
-                                                  "Shockwave's 12, with tabs between them",
-                                                  lines_.size()));
+      report_.bad_row(
+          lines_.place(),
+          fmt::format(
+              "{} fields; Gavel's lines have 7 or 10, Shockwave's 12, with tabs between them",
+              lines_.size()));
       return false;
     }
     JobRow row;

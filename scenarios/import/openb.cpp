@@ -133,8 +133,8 @@ class OpenbReader {
     row.run = Duration{*deleted - *scheduled};
     if (phase_ && table_.value(*phase_) == "Running") {
       report_.noted(
-          "pods last seen Running that have a deletion_time: their run is how long "
-          "they lived, not how much work they did",
+          "pods last seen Running that have a deletion_time: their run is how long they lived, not "
+          "how much work they did",
           [this] { return table_.place(*phase_); });
     }
     return true;

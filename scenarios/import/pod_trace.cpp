@@ -203,11 +203,10 @@ class TraceOfPods {
       ask.milli = part_of(kWholeGpu, *pod.node_replicas);
     } else if (options_.replicas && !renamed_ && !pod.node_replicas) {
       ask.milli = part_of(kWholeGpu, *options_.replicas);
-      report_.guessed(
-          fmt::format("pods that ask for nvidia.com/gpu, taken as replicas: 1/{} of a GPU "
-                      "each (--replicas)",
-                      *options_.replicas),
-          pod.where);
+      report_.guessed(fmt::format("pods that ask for nvidia.com/gpu, taken as replicas: 1/{} of a "
+                                  "GPU each (--replicas)",
+                                  *options_.replicas),
+                      pod.where);
     }
   }
 
@@ -240,11 +239,10 @@ class TraceOfPods {
   void share_of_virtual(const PodRecord& pod, Ask& ask) {
     const int each = options_.replicas.value_or(kVirtualGpus);
     if (!options_.replicas) {
-      report_.guessed(
-          fmt::format("pods that ask for k8s.amazonaws.com/vgpu, taken as 1/{} of a GPU "
-                      "each: the plugin's default",
-                      kVirtualGpus),
-          pod.where);
+      report_.guessed(fmt::format("pods that ask for k8s.amazonaws.com/vgpu, taken as 1/{} of a "
+                                  "GPU each: the plugin's default",
+                                  kVirtualGpus),
+                      pod.where);
     }
     if (ask.gpus <= each) {
       ask.milli = part_of(kWholeGpu, each) * ask.gpus;

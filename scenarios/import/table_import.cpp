@@ -76,18 +76,8 @@ class TableImport {
     if (Diagnostics found = read_header(file, table); !found.empty()) return found;
     Expected<Choice> choice = choose(table);
     if (!choice) return std::move(choice.error());
-    JobTableRows rows(table, choice->map, choice->ready, options_, report_, pai_, rows_);
-    if (Diagnostics missing = rows.missing_columns(); !missing.empty()) return missing;
-    const SourceLocation where{file.name, 1, 1, 1};
-    if (choice->ready != nullptr && !choice->ready->remark.empty()) {
-      report_.note(choice->ready->remark, where);
-    }
-    if (const std::string unused = table.unused(); !unused.empty()) {
-      report_.note("columns that are not used: " + unused, where);
-    }
-    rows.read();
-    since_epoch = since_epoch && rows.counts_since_epoch();
-    return {};
+    return read_jobs(table, choice->map, choice->ready, options_, report_, pai_, rows_,
+                     since_epoch);
   }
 
   Diagnostics read_header(const SourceText& file, TableRows& table) {

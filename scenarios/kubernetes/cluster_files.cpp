@@ -1,14 +1,12 @@
 #include "slicewise/scenarios/cluster_files.hpp"
-#include "slicewise/lookup.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <set>
-#include <string>
-#include <utility>
 
 #include <fmt/format.h>
+
+#include "slicewise/lookup.hpp"
 
 #include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
@@ -194,9 +192,9 @@ class ClusterReader {
     if (slash != std::string::npos && version.find('.', slash) != std::string::npos) {
       return unknown(
           object, fmt::format("a {} that slicewise wrote is not checked", kind.substr(0, 60)),
-          kind == "Plan" ? "slicewise export -f PLAN puts it in place, slicewise diff OLD "
-                           "NEW compares two"
-                         : "slicewise diff OLD NEW compares two");
+          kind == "Plan"
+              ? "slicewise export -f PLAN puts it in place, slicewise diff OLD NEW compares two"
+              : "slicewise diff OLD NEW compares two");
     }
     auto& files = kind == "Replay" ? context_.files.replays : context_.files.scenarios;
     if (files.empty() || files.back() != source) files.push_back(source);

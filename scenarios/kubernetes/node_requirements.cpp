@@ -1,10 +1,7 @@
 #include "slicewise/scenarios/node_requirements.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
 #include <iterator>
-#include <optional>
 
 #include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/lookup.hpp"

@@ -1,15 +1,10 @@
 #include "document.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <map>
-#include <optional>
 #include <sstream>
-#include <string>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>

@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <limits>
-#include <optional>
-#include <string>
 
 #include <fmt/format.h>
 
