@@ -33,16 +33,16 @@ std::vector<PoolChoice> left_after(Outage loss, std::vector<PoolChoice> pools) {
 }
 
 std::optional<OptionFigures> fails_after_outage(const BlockSearch& search, const PlanProbe& whole,
-                                                const OptionFigures& figures, ProbeBatch& probes) {
+                                                const OptionFigures& figures) {
   if (search.space.survive == Outage::None) return std::nullopt;
   PlanProbe left = whole;
   left.pools = left_after(search.space.survive, std::move(left.pools));
   const bool none = std::ranges::any_of(
       left.pools, [](const PoolChoice& pool) { return pool.nodes == 0 && !pool.elastic; });
-  PlanAnswer answer = none ? PlanAnswer{} : probes.ask_one(left);
-  if (probes.interrupted()) return std::nullopt;
+  PlanAnswer answer = none ? PlanAnswer{} : search.probes.ask_one(left);
+  if (search.probes.interrupted()) return std::nullopt;
   if (stands(answer)) {
-    auto against = fails_again(search, left, *answer.figures, probes);
+    auto against = fails_again(search, left, *answer.figures);
     if (!against) return std::nullopt;
     answer.figures = std::move(against);
   }

@@ -14,7 +14,7 @@ std::vector<PoolChoice> left_after(Outage loss, std::vector<PoolChoice> pools);
 // Of pools that stand with all their nodes: the figures of what is left of them, at the price of
 // all, where that does not stand; else nullopt.
 std::optional<OptionFigures> fails_after_outage(const BlockSearch& search, const PlanProbe& whole,
-                                                const OptionFigures& figures, ProbeBatch& probes);
+                                                const OptionFigures& figures);
 
 struct AfterOutage {
   std::optional<OptionFigures> fails = {};  // as fails_after_outage() has it

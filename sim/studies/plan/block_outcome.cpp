@@ -114,8 +114,7 @@ std::vector<BlockCandidate> elastic_candidates(const BlockSearch& search,
   return elastic;
 }
 
-void complete_rejected(const BlockSearch& search, std::vector<BlockCandidate>& candidates,
-                       ProbeBatch& asked) {
+void complete_rejected(const BlockSearch& search, std::vector<BlockCandidate>& candidates) {
   std::vector<PlanProbe> probes;
   std::vector<std::size_t> of;
   for (std::size_t c = 0; c < candidates.size(); ++c) {
@@ -127,7 +126,7 @@ void complete_rejected(const BlockSearch& search, std::vector<BlockCandidate>& c
                       .factor = search.factor});
     of.push_back(c);
   }
-  std::vector<PlanAnswer> answers = asked.ask(probes);
+  std::vector<PlanAnswer> answers = search.probes.ask(probes);
   for (std::size_t p = 0; p < of.size(); ++p) {
     if (answers[p].figures) candidates[of[p]].last = std::move(answers[p]);
   }

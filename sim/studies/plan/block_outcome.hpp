@@ -32,8 +32,7 @@ std::vector<BlockCandidate> elastic_candidates(const BlockSearch& search,
                                                const std::vector<BlockCandidate>& candidates);
 
 // What said no of those that never stood is known; the rest of their figures is for people.
-void complete_rejected(const BlockSearch& search, std::vector<BlockCandidate>& candidates,
-                       ProbeBatch& asked);
+void complete_rejected(const BlockSearch& search, std::vector<BlockCandidate>& candidates);
 
 // The best `top` options of those that stand, and why the others do not.
 void sort_out(std::vector<BlockCandidate> candidates, scenarios::PlanGoal goal, std::size_t top,

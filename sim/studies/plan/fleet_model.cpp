@@ -95,7 +95,7 @@ FleetModel::FleetModel(const BlockSearch& search, std::vector<std::vector<std::s
   for (const auto& names : groups_) {
     labels_.push_back(labels_of(search.base, names));
     const Scenario own = parts.with(names);
-    BlockSearch one{own, search.catalogue, search.space};
+    BlockSearch one{own, search.catalogue, search.space, search.probes};
     one.input = search.input;
     one.factor = search.factor;
     std::vector<std::optional<Need>>& needs = needs_.emplace_back();

@@ -129,7 +129,7 @@ void KnownPools::search(std::vector<Question> questions, Depth depth) {
     asked.push_back({searches.emplace_back(search_within(search_, own, space)), std::move(names),
                      question.cap});
   }
-  std::vector<BlockResult> results = search_blocks(asked, depth, probes_);
+  std::vector<BlockResult> results = search_blocks(asked, depth);
   for (std::size_t q = 0; q < questions.size(); ++q) {
     note(questions[q], depth, std::move(results[q]));
   }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/sim/plan.hpp"
 #include "slicewise/sim/pool_choice.hpp"
 
@@ -132,15 +133,14 @@ namespace {
 const PlanOption* same_as_own(const BlockSearch& search, const Plan& plan) {
   const auto own = pools_as_they_stand(search.base, search.catalogue);
   if (!own) return nullptr;
-  const auto found = std::ranges::find_if(plan.options, [&](const PlanOption& option) {
+  return find_if_or_null(plan.options, [&](const PlanOption& option) {
     return std::is_permutation(option.pools.begin(), option.pools.end(), own->begin(), own->end());
   });
-  return found == plan.options.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
-void add_today(const BlockSearch& search, const RunOptions& run, ProbeBatch& probes, Plan& plan) {
+void add_today(const BlockSearch& search, const RunOptions& run, Plan& plan) {
   // The same pools have one verdict, of as many runs.
   if (const PlanOption* const same = same_as_own(search, plan)) {
     plan.today = PlanOption{{}, same->figures, same->goal, false};
@@ -148,7 +148,7 @@ void add_today(const BlockSearch& search, const RunOptions& run, ProbeBatch& pro
     return;
   }
   const PlanProbe probe{.replications = search.base.replications};
-  PlanAnswer answer = probes.ask_one(probe);
+  PlanAnswer answer = search.probes.ask_one(probe);
   if (!answer.figures) return;
   if (search.space.survive != Outage::None && answer.figures->stands()) {
     const AfterOutage after = own_pools_after_outage(search, run, *answer.figures);
@@ -162,7 +162,7 @@ void add_today(const BlockSearch& search, const RunOptions& run, ProbeBatch& pro
   const bool is_unknown = asks_for_headroom(search.base.policies);
   if (is_unknown || !goal || plan.options.empty() || !plan.today->figures.stands()) return;
   plan.keep_as_is = !is_better(plan.options.front(), *plan.today) &&
-                    stands_again(search, probe, plan.today->figures, probes);
+                    stands_again(search, probe, plan.today->figures);
   // What no plan offers may be cheaper than all of them: GPUs of a node that are cut differently.
   if (plan.keep_as_is && plan.least_monthly && *goal < *plan.least_monthly) {
     plan.least_monthly.reset();

@@ -11,6 +11,6 @@ namespace slicewise::sim {
 // REQUIRES: what is minimised is the monthly cost, the scenario has traffic where growth > 0,
 // months > 0.
 PlanOverTime over_time(const BlockSearch& search, const PlanOption& best, double growth, int months,
-                       int vary_pods, ProbeBatch& probes);
+                       int vary_pods);
 
 }  // namespace slicewise::sim

@@ -17,8 +17,7 @@ namespace slicewise::sim {
 // what mends it comes first, whatever it costs. REQUIRES: the goal is the monthly cost, each
 // workload with pods is in one of the pools.
 PlanPath path_from(const BlockSearch& search, std::vector<PoolChoice> now,
-                   const std::optional<PlanOption>& best, std::optional<int> most,
-                   ProbeBatch& probes);
+                   const std::optional<PlanOption>& best, std::optional<int> most);
 
 // Simulates what requests each step costs where all its pods restart at once, and one by one.
 void add_disruption(const scenarios::Scenario& base, const models::Catalogue& catalogue,

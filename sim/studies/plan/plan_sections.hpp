@@ -13,8 +13,7 @@ namespace slicewise::sim {
 // Of what costs as little the search takes the first that stands. Where that is close to its
 // limits, what stands without its pools that are so may be further from them: an option, the first
 // then.
-void add_further_from_limits(const BlockSearch& search, ProbeBatch& probes, std::size_t top,
-                             Plan& plan);
+void add_further_from_limits(const BlockSearch& search, std::size_t top, Plan& plan);
 
 struct ReplicasCurve {
   std::vector<ReplicasPoint> points;
@@ -24,7 +23,7 @@ struct ReplicasCurve {
 
 // More and more pods on each GPU of the option's first pool. Empty for several pools, for nodes
 // that are bought in two ways, for what does not share whole GPUs and for what survives an outage.
-ReplicasCurve replicas_curve(const BlockSearch& search, const PlanOption& best, ProbeBatch& probes);
+ReplicasCurve replicas_curve(const BlockSearch& search, const PlanOption& best);
 
 struct Flips {
   std::vector<Flip> found;
@@ -32,14 +31,12 @@ struct Flips {
 };
 
 // At which changes of its inputs the first of `options` stops being the best.
-Flips find_flips(const BlockSearch& search, const std::vector<PlanOption>& options,
-                 ProbeBatch& probes);
+Flips find_flips(const BlockSearch& search, const std::vector<PlanOption>& options);
 
 // Whether the first of `options` stays the best whatever measured.smActive is, where it is not
 // given and some type's GPU is not the one that was measured; nullopt: then it does not matter.
 std::optional<SmActiveRange> find_sm_active_range(const BlockSearch& search,
-                                                  const std::vector<PlanOption>& options,
-                                                  ProbeBatch& probes);
+                                                  const std::vector<PlanOption>& options);
 
 // Of the times of workloads the one that may be off by the most against what the flips bear.
 // `world`: of the best option. nullopt: the answer hangs on none that is in doubt.
@@ -64,8 +61,7 @@ void add_risk(const scenarios::Scenario& base, const models::Catalogue& catalogu
 // of what could stand, and how far. No full stop. REQUIRES: plan.options.empty().
 std::vector<std::string> nearest_to_standing(const BlockSearch& search,
                                              const std::vector<std::string>& workloads,
-                                             const std::vector<RejectedChoice>& rejected,
-                                             ProbeBatch& probes);
+                                             const std::vector<RejectedChoice>& rejected);
 
 // plan_checks.cpp: what the options ask for and the scenario does not bear.
 void check_options(const scenarios::Scenario& base, const PlanOptions& options,
@@ -76,7 +72,7 @@ void add_provenance(const scenarios::Scenario& base, const models::Catalogue& ca
                     Plan& plan);
 
 // own_pools.cpp: the scenario's own pools beside the options, and whether to keep them.
-void add_today(const BlockSearch& search, const RunOptions& run, ProbeBatch& probes, Plan& plan);
+void add_today(const BlockSearch& search, const RunOptions& run, Plan& plan);
 
 // plan_notes.cpp: only Jobs, and not those of a log, which come every month.
 bool runs_once(const scenarios::Scenario& scenario);

@@ -25,8 +25,7 @@ ServicePods pods_with_more(const BlockSearch& search, int more);
 // Service after the other while that saves.
 // nullopt: nothing cheaper than `best`. REQUIRES: what is minimised is the monthly cost.
 std::optional<PlanOption> best_with_other_pods(const BlockSearch& search,
-                                               const std::optional<PlanOption>& best, int most,
-                                               ProbeBatch& probes);
+                                               const std::optional<PlanOption>& best, int most);
 
 // No fleet costs less in a month, whatever the numbers; nullopt: that is not known.
 std::optional<double> least_with_other_pods(const BlockSearch& search, int most);
@@ -34,13 +33,11 @@ std::optional<double> least_with_other_pods(const BlockSearch& search, int most)
 // The cheapest where an input is otherwise, as `search` has it; nullopt also where it varies no
 // pods.
 std::optional<PlanOption> cheaper_with_other_pods(const BlockSearch& search,
-                                                  const std::optional<PlanOption>& best,
-                                                  ProbeBatch& probes);
+                                                  const std::optional<PlanOption>& best);
 
 // What one pod more or fewer of one Service would save, where that is worth a word; without a best
 // option what would stand. Cheapest first.
 std::vector<PlanOption> hints_of_other_pods(const BlockSearch& search,
-                                            const std::optional<PlanOption>& best,
-                                            ProbeBatch& probes);
+                                            const std::optional<PlanOption>& best);
 
 }  // namespace slicewise::sim

@@ -29,6 +29,6 @@ struct ScaledDown {
 // them, or they take too many requests, which a note says.
 std::optional<ScaledDown> scaled_down(const BlockSearch& search,
                                       const std::vector<PlanOption>& options, const RunOptions& run,
-                                      ProbeBatch& probes, Diagnostics& notes);
+                                      Diagnostics& notes);
 
 }  // namespace slicewise::sim

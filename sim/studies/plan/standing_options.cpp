@@ -64,7 +64,7 @@ bool misses_enough(const BlockSearch& search, const OptionFigures& figures) {
 }
 
 std::optional<OptionFigures> fails_again(const BlockSearch& search, const PlanProbe& probe,
-                                         const OptionFigures& figures, ProbeBatch& probes) {
+                                         const OptionFigures& figures) {
   const bool by_chance = std::ranges::any_of(
       probe.pools, [&](const PoolChoice& pool) { return meets_by_chance(search, pool); });
   std::vector<int> times;
@@ -77,18 +77,17 @@ std::optional<OptionFigures> fails_again(const BlockSearch& search, const PlanPr
     again.until_clear = true;
     again.fresh = true;
     again.glance = false;
-    PlanAnswer answer = probes.ask_one(again);
+    PlanAnswer answer = search.probes.ask_one(again);
     const bool stands = !answer.partial && answer.figures && answer.figures->stands();
     if (!stands) return std::move(answer.figures);
   }
   return std::nullopt;
 }
 
-bool stands_again(const BlockSearch& search, const PlanProbe& probe, const OptionFigures& figures,
-                  ProbeBatch& probes) {
+bool stands_again(const BlockSearch& search, const PlanProbe& probe, const OptionFigures& figures) {
   // Of changed inputs only what comes out of the search is asked again: see pools_anew.hpp.
   const bool flips = !probe.input.empty() && probe.input != kSmActive;
-  return flips || !fails_again(search, probe, figures, probes);
+  return flips || !fails_again(search, probe, figures);
 }
 
 namespace {

@@ -48,7 +48,7 @@ std::optional<UnselectedNodes> without_selectors(const BlockSearch& search,
   quiet.progress = nullptr;
   ProbeBatch probes(probe_threads(free, search.catalogue, quiet));
   const std::optional<double> cap = best ? best->goal : std::nullopt;
-  auto option = cheapest_plan(search_within(search, free, search.space), cap, probes);
+  auto option = cheapest_plan(search_within(search, free, search.space, &probes), cap);
   if (!option || !option->goal || probes.interrupted()) return std::nullopt;
   if (cap && *option->goal > *cap - kSamePrice) return std::nullopt;
   found.option = std::move(*option);
