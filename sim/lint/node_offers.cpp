@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <string>
 #include <utility>
 
 #include "slicewise/lookup.hpp"
 #include "slicewise/models/execution_law.hpp"
-#include "slicewise/models/mig.hpp"
 #include "slicewise/models/price_book.hpp"
 #include "slicewise/nearest_name.hpp"
-#include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/import.hpp"
 #include "slicewise/sim/lint.hpp"
 

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/sim/device/memory_ledger.hpp"

@@ -6,7 +6,6 @@
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/scenarios/policy.hpp"
 #include "slicewise/sim/isolation.hpp"
-#include "slicewise/sim/judge.hpp"
 
 #include "merge.hpp"
 

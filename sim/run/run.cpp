@@ -1,15 +1,12 @@
 #include "slicewise/sim/run.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <iterator>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "slicewise/sim/cluster/cluster.hpp"
-#include "slicewise/sim/world.hpp"
 
 #include "../cluster/cluster_run.hpp"
 #include "../result/merge.hpp"

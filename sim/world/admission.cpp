@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "slicewise/lookup.hpp"
-#include "slicewise/sim/world.hpp"
 
 namespace slicewise::sim {
 scenarios::Toleration toleration_of_resource(std::string resource) {

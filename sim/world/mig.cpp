@@ -1,7 +1,5 @@
 #include "slicewise/models/mig.hpp"
 
-#include <optional>
-
 #include <fmt/format.h>
 
 #include "slicewise/lookup.hpp"

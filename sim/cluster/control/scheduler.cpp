@@ -1,7 +1,6 @@
 #include "scheduler.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "preemption.hpp"
 

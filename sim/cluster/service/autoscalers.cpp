@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <utility>
-#include <vector>
 
 #include "../control/pod_life.hpp"
 #include "../control/terminations.hpp"

@@ -1,7 +1,5 @@
 #include "service_state.hpp"
 
-#include <algorithm>
-
 #include "slicewise/sim/kernel/far_times.hpp"
 #include "slicewise/sim/serving/amounts.hpp"
 

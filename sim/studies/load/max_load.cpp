@@ -4,10 +4,8 @@
 #include <iterator>
 #include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,6 @@
 #include "slicewise/sim/neighbours.hpp"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 #include "block_candidates.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>

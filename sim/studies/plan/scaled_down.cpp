@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -4,12 +4,10 @@
 #include <atomic>
 #include <cassert>
 #include <numeric>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "slicewise/lookup.hpp"
 #include "slicewise/sim/cluster/cluster.hpp"
 
 #include "../../result/merge.hpp"

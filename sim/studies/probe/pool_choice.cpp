@@ -1,9 +1,7 @@
 #include "slicewise/sim/pool_choice.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <functional>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <mutex>
-#include <utility>
 
 #include "../../result/merge.hpp"
 

@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/sim/judge.hpp"
-
 #include "../../run/replications.hpp"
 #include "../probe/inputs.hpp"
 #include "break_evens.hpp"
