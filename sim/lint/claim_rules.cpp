@@ -164,12 +164,11 @@ void judge_request(const LintInput& input, const ClaimFile& claim,
         "gpus, kubectl get resourceslices -o yaml");
   }
   if (!is_published || most >= claim.claim.count) return;
-  input.tell(
-      Code::DraNoDevice, where,
-      fmt::format("{} devices for the claim \"{}\": no node publishes more than {} that meet "
-                  "the request, and all are of one node",
-                  claim.claim.count, claim.claim.name.value.substr(0, 60), most),
-      "a smaller count, or nodes with more GPUs");
+  input.tell(Code::DraNoDevice, where,
+             fmt::format("{} devices for the claim \"{}\": no node publishes more than {} that "
+                         "meet the request, and all are of one node",
+                         claim.claim.count, claim.claim.name.value.substr(0, 60), most),
+             "a smaller count, or nodes with more GPUs");
 }
 
 void judge_requests(const LintInput& input) {

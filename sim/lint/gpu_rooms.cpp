@@ -272,11 +272,12 @@ void lint_gpu_rooms(const LintInput& input) {
     }
     const FileRoom together = room_of(device, device.claims);
     if (!all_fit || together.room.next.count == 0 || together.is_judged) continue;
-    input.tell(Code::GpuOom, together.where,
-               fmt::format("{}: {}", together.room.pool, room_sentence(together.room)),
-               fmt::format("at most {} replicas, node groups of their own, or a limit for each "
-                           "process (MPS, MIG)",
-                           together.room.safe));
+    input.tell(
+        Code::GpuOom, together.where,
+        fmt::format("{}: {}", together.room.pool, room_sentence(together.room)),
+        fmt::format(
+            "at most {} replicas, node groups of their own, or a limit for each process (MPS, MIG)",
+            together.room.safe));
   }
 }
 

@@ -192,17 +192,16 @@ void judge_scheduling(const LintInput& input, const NodeOffer& offer, const Char
                chart.discovers
                    ? "label them nvidia.com/gpu.present: \"true\", and let NFD on them: "
                      "nfd.worker.tolerations"
-                   : "label them nvidia.com/gpu.present: \"true\", or set "
-                     "gfd.enabled=true");
+                   : "label them nvidia.com/gpu.present: \"true\", or set gfd.enabled=true");
   }
   const KeyValue* capable = label_of(group, kMpsCapable);
   if (offer.has_mps() && !discovers(chart, group) &&
       (capable == nullptr || capable->value != "true")) {
     input.tell(Code::MpsNotCapable, group.where,
                "the MPS daemon does not select these nodes: error waiting for MPS daemon",
-               chart.discovers ? "NFD has to tolerate their taints: nfd.worker.tolerations"
-                               : "set gfd.enabled=true, or label them nvidia.com/mps.capable: "
-                                 "\"true\"");
+               chart.discovers
+                   ? "NFD has to tolerate their taints: nfd.worker.tolerations"
+                   : "set gfd.enabled=true, or label them nvidia.com/mps.capable: \"true\"");
   }
 }
 

@@ -64,11 +64,10 @@ void memory_finding(const World& world, const VariantResult& result, Diagnostics
         fmt::format("CUDA out of memory killed containers {:.0f} times: at start {} of the whole "
                     "GPU (memoryUtilization), and the one that comes later finds less",
                     result.pods.oom_kills, shares_text(world)),
-        fmt::format(
-            "memoryUtilization of at most {:.3g} % for each of {} on a GPU (vllm serve "
-            "--gpu-memory-utilization), a kvCache that is enough, or MPS or MIG, where it is "
-            "a share of what each has",
-            95.0 / pods, pods));
+        fmt::format("memoryUtilization of at most {:.3g} % for each of {} on a GPU (vllm serve "
+                    "--gpu-memory-utilization), a kvCache that is enough, or MPS or MIG, where it "
+                    "is a share of what each has",
+                    95.0 / pods, pods));
     for (const WorkloadModel& model : world.workloads) {
       if (shares_whole_gpu(model)) found.back().workloads.push_back(model.name);
     }
@@ -78,27 +77,24 @@ void memory_finding(const World& world, const VariantResult& result, Diagnostics
   for (const WorkloadModel& model : world.workloads) {
     if (culprit == nullptr || model.greedy) culprit = &model;
   }
-  add_diagnostic(
-      found, Code::GpuOom, culprit->spec.gpu_memory.where,
-      fmt::format("CUDA out of memory killed containers {:.0f} times; {:.0f} of {:.0f} pods failed "
-                  "for good",
-                  result.pods.oom_kills, result.pods.failed, result.pods.submitted),
-      culprit->greedy
-          ? "stop the process from mapping the whole GPU (GPU_MEM_GREEDY)"
-          : "fewer replicas, or less gpuMemory per pod: time-slicing limits nothing, MPS "
-            "gives each process memory / replicas");
+  add_diagnostic(found, Code::GpuOom, culprit->spec.gpu_memory.where,
+                 fmt::format("CUDA out of memory killed containers {:.0f} times; {:.0f} of {:.0f} "
+                             "pods failed for good",
+                             result.pods.oom_kills, result.pods.failed, result.pods.submitted),
+                 culprit->greedy ? "stop the process from mapping the whole GPU (GPU_MEM_GREEDY)"
+                                 : "fewer replicas, or less gpuMemory per pod: time-slicing limits "
+                                   "nothing, MPS gives each process memory / replicas");
 }
 
 void fault_finding(const World& world, const VariantResult& result, Diagnostics& found) {
   if (result.pods.fault_victims == 0) return;
   const auto with_faults = std::ranges::find_if(
       world.workloads, [](const WorkloadModel& model) { return model.spec.faults.has_value(); });
-  add_diagnostic(
-      found, Code::FaultShared, with_faults->spec.name.where,
-      fmt::format("{} fatal GPU faults took {} containers of neighbours with them: the clients of "
-                  "an MPS server share its fate",
-                  short_text(result.pods.faults), short_text(result.pods.fault_victims)),
-      "time-slicing and MIG confine a fault to its process");
+  add_diagnostic(found, Code::FaultShared, with_faults->spec.name.where,
+                 fmt::format("{} fatal GPU faults took {} containers of neighbours with them: the "
+                             "clients of an MPS server share its fate",
+                             short_text(result.pods.faults), short_text(result.pods.fault_victims)),
+                 "time-slicing and MIG confine a fault to its process");
 }
 
 // "a pod of "train" asks for 99 vCPUs, an empty p3.8xlarge has 31.75": of the largest request.
@@ -314,10 +310,9 @@ void back_off_finding(const World& world, std::span<const Replication> replicati
     const bool completes = spec.kind == scenarios::WorkloadKind::Deployment;
     add_diagnostic(
         found, Code::CrashLoopBackOff, spec.name.where,
-        fmt::format(
-            "containers of \"{}\" spent {:.0f} % of their time in CrashLoopBackOff, holding "
-            "their GPU",
-            spec.name.value, 100 * share),
+        fmt::format("containers of \"{}\" spent {:.0f} % of their time in CrashLoopBackOff, "
+                    "holding their GPU",
+                    spec.name.value, 100 * share),
         completes ? "a Deployment backs off after clean exits, too: run work that ends as a Job"
                   : "");
   }

@@ -52,22 +52,20 @@ std::string room_of_cache(const WorkloadResult& result) {
 void refused_finding(const Stream& stream, Diagnostics& found) {
   const RequestCounts& counts = *stream.result->requests;
   if (counts.too_long > 0) {
-    add_diagnostic(
-        found, Code::RequestsRefused, stream.where,
-        fmt::format("{:.0f} requests of \"{}\" have more tokens than the key-value cache of a pod "
-                    "could ever hold{}",
-                    counts.too_long, stream.result->name, room_of_cache(*stream.result)),
-        "more GPU memory for it (llm.kvCache, memoryUtilization, a larger GPU or slice), or "
-        "shorter prompts");
+    add_diagnostic(found, Code::RequestsRefused, stream.where,
+                   fmt::format("{:.0f} requests of \"{}\" have more tokens than the key-value "
+                               "cache of a pod could ever hold{}",
+                               counts.too_long, stream.result->name, room_of_cache(*stream.result)),
+                   "more GPU memory for it (llm.kvCache, memoryUtilization, a larger GPU or "
+                   "slice), or shorter prompts");
   }
   const double refused = counts.refused - counts.too_long;
   if (refused <= 0) return;
-  add_diagnostic(
-      found, Code::RequestsRefused, stream.where,
-      fmt::format("{:.0f} requests of \"{}\" found no ready replica or lost theirs", refused,
-                  stream.result->name),
-      "they miss every latency objective; those of the start-up are left out by a warmup longer "
-      "than it");
+  add_diagnostic(found, Code::RequestsRefused, stream.where,
+                 fmt::format("{:.0f} requests of \"{}\" found no ready replica or lost theirs",
+                             refused, stream.result->name),
+                 "they miss every latency objective; those of the start-up are left out by a "
+                 "warmup longer than it");
 }
 
 // Share of the requests whose fate is known, in percent.
@@ -81,10 +79,9 @@ void dropped_finding(const Stream& stream, Diagnostics& found) {
   if (lost == 0) return;
   add_diagnostic(
       found, Code::RequestsDropped, stream.traffic,
-      fmt::format(
-          "{:.3g} % of the requests of \"{}\" were given up: {:.0f} met a full queue, {:.0f} "
-          "timed out",
-          percent_of(lost, counts), stream.result->name, counts.dropped, counts.timed_out),
+      fmt::format("{:.3g} % of the requests of \"{}\" were given up: {:.0f} met a full queue, "
+                  "{:.0f} timed out",
+                  percent_of(lost, counts), stream.result->name, counts.dropped, counts.timed_out),
       "add replicas or GPUs, or allow larger batches; they miss every latency objective");
 }
 
@@ -146,9 +143,9 @@ void cache_finding(const scenarios::Workload& spec, const WorkloadResult& result
   if (!spec.llm || !result.tokens || result.tokens->preemptions == 0) return;
   add_diagnostic(
       found, Code::KvCachePreempted, spec.llm->where,
-      fmt::format("\"{}\" threw out {} running sequences for lack of KV cache and computed them "
-                  "again",
-                  result.name, short_text(result.tokens->preemptions)),
+      fmt::format(
+          "\"{}\" threw out {} running sequences for lack of KV cache and computed them again",
+          result.name, short_text(result.tokens->preemptions)),
       "give the cache more memory, or run fewer sequences at once");
 }
 

@@ -156,9 +156,8 @@ void check_end(const scenarios::Scenario& scenario, Diagnostics& found) {
       scenario.workloads, [](const auto& w) { return w.kind == scenarios::WorkloadKind::Job; });
   if (has_job) return;
   add_diagnostic(found, Code::RunNeverEnds, scenario.where,
-                 "there is no Job to wait for: a Deployment restarts what "
-                 "completes, a Service serves for ever, people come back to "
-                 "their Notebooks",
+                 "there is no Job to wait for: a Deployment restarts what completes, a Service "
+                 "serves for ever, people come back to their Notebooks",
                  "set spec.duration, for example `duration: 1h`");
 }
 
@@ -166,10 +165,9 @@ void check_isolation(const World& world, Diagnostics& found) {
   for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
     auto gap = isolation_gap(world, pool);
     if (!gap) continue;
-    add_diagnostic(
-        found, Code::IsolationTooWeak, world.isolation->where, std::move(*gap),
-        "cut the GPUs with MIG, give each its own node pool (taints, or nodeSelector and labels), "
-        "or leave the GPU unshared");
+    add_diagnostic(found, Code::IsolationTooWeak, world.isolation->where, std::move(*gap),
+                   "cut the GPUs with MIG, give each its own node pool (taints, or nodeSelector "
+                   "and labels), or leave the GPU unshared");
   }
 }
 

@@ -126,13 +126,12 @@ class ClaimedPool {
   }
 
   void refuse_mixture(const ResourceClaim& claim) {
-    add_diagnostic(
-        found_, Code::StrategyNotModelled, claim.name.where,
-        fmt::format("claims share the devices of node pool \"{}\" in different ways, \"{}\" in "
-                    "another than those before it",
-                    pool_.name.value, claim.name.value),
-        "of one pool all claims share in one way here: give the others a pool of their own, and "
-        "selectors for its product");
+    add_diagnostic(found_, Code::StrategyNotModelled, claim.name.where,
+                   fmt::format("claims share the devices of node pool \"{}\" in different ways, "
+                               "\"{}\" in another than those before it",
+                               pool_.name.value, claim.name.value),
+                   "of one pool all claims share in one way here: give the others a pool of their "
+                   "own, and selectors for its product");
   }
 
   models::Sharing sharing_of(const ResourceClaim& claim, int pods, const DomainKind& kind) {

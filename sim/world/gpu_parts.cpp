@@ -206,18 +206,17 @@ void check_hami(const Scenario& scenario, const NodePool& pool, Diagnostics& fou
     if (other.hami || is_renamed) continue;
     add_diagnostic(
         found, Code::SettingConflict, other.name.where,
-        fmt::format(
-            "no pod comes to node pool \"{}\": HAMi's webhook gives every pod that asks for "
-            "{} to HAMi's scheduler, which knows only nodes with HAMi's plugin",
-            other.name.value, kGpuResource),
+        fmt::format("no pod comes to node pool \"{}\": HAMi's webhook gives every pod that asks "
+                    "for {} to HAMi's scheduler, which knows only nodes with HAMi's plugin",
+                    other.name.value, kGpuResource),
         "add `hami: {}` to it, or remove the pool");
   }
   if (pool.hami->memory_scaling <= 1) return;
-  Diagnostic paging = make_diagnostic(
-      Code::StrategyNotModelled, pool.hami->where,
-      "beyond the memory of a GPU HAMi pages to that of the host, which is not simulated: here the "
-      "process that does not fit dies",
-      "deviceMemoryScaling: 1, unless what processes really take fits the GPU");
+  Diagnostic paging =
+      make_diagnostic(Code::StrategyNotModelled, pool.hami->where,
+                      "beyond the memory of a GPU HAMi pages to that of the host, which is not "
+                      "simulated: here the process that does not fit dies",
+                      "deviceMemoryScaling: 1, unless what processes really take fits the GPU");
   paging.severity = Severity::Warning;
   found.push_back(std::move(paging));
 }

@@ -78,10 +78,10 @@ void check_request_size(const Workload& spec, const scenarios::ExtendedRequest& 
   if (offer.refuses_more_than_one) {
     add_diagnostic(
         found, Code::RequestTooLarge, request.count_where,
-        fmt::format("the kubelet would refuse workload \"{}\": UnexpectedAdmissionError: request "
-                    "for \"{}\": invalid request: maximum request size for shared resources is 1; "
-                    "found {}",
-                    spec.name.value, request.name.value, request.count),
+        fmt::format(
+            "the kubelet would refuse workload \"{}\": UnexpectedAdmissionError: request for "
+            "\"{}\": invalid request: maximum request size for shared resources is 1; found {}",
+            spec.name.value, request.name.value, request.count),
         "ask for 1: two replicas do not give twice the compute");
     return;
   }
@@ -90,10 +90,10 @@ void check_request_size(const Workload& spec, const scenarios::ExtendedRequest& 
   if (gpus > 1 && distributed) {
     Diagnostic spread = make_diagnostic(
         Code::RequestNoEffect, request.count_where,
-        fmt::format("the device plugin takes {} replicas of {} from up to {} GPUs of a node: "
-                    "simulated is a process on each, in step with the others; on none of them has "
-                    "the pod a larger part",
-                    request.count, request.name.value, gpus),
+        fmt::format(
+            "the device plugin takes {} replicas of {} from up to {} GPUs of a node: simulated is "
+            "a process on each, in step with the others; on none of them has the pod a larger part",
+            request.count, request.name.value, gpus),
         "ask for 1 where a process uses one GPU");
     spread.severity = Severity::Note;
     found.push_back(std::move(spread));

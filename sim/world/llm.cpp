@@ -343,30 +343,26 @@ std::optional<Diagnostic> unfit_gpus(const models::LlmModel* named, const Worklo
                     size));
   }
   if (gpus == 1 && size != 1) {
-    return make_diagnostic(
-        Code::SettingConflict, where,
-        fmt::format(
-            "tensorParallelSize of \"{}\" is {}: what its pods get in pool \"{}\" are parts "
-            "of GPUs, of which a process uses one",
-            model.name, size, pool.name),
-        "share no GPU of the pool, and cut none");
+    return make_diagnostic(Code::SettingConflict, where,
+                           fmt::format("tensorParallelSize of \"{}\" is {}: what its pods get in "
+                                       "pool \"{}\" are parts of GPUs, of which a process uses one",
+                                       model.name, size, pool.name),
+                           "share no GPU of the pool, and cut none");
   }
   if (gpus == 1) return std::nullopt;
   if (model.spec.llm->sleep) {
-    return make_diagnostic(
-        Code::StrategyNotModelled, where,
-        fmt::format("\"{}\" sleeps and its pods have {} GPUs: that several wake up together is not "
-                    "simulated",
-                    model.name, gpus),
-        "one GPU for each pod, or leave sleep out");
+    return make_diagnostic(Code::StrategyNotModelled, where,
+                           fmt::format("\"{}\" sleeps and its pods have {} GPUs: that several wake "
+                                       "up together is not simulated",
+                                       model.name, gpus),
+                           "one GPU for each pod, or leave sleep out");
   }
   if (named == nullptr || !named->shape) {
     return make_diagnostic(
         Code::InputMissing, where,
-        fmt::format(
-            "nobody says how many layers and heads the language model of \"{}\" has: how {} "
-            "GPUs share it is not known",
-            model.name, gpus),
+        fmt::format("nobody says how many layers and heads the language model of \"{}\" has: how "
+                    "{} GPUs share it is not known",
+                    model.name, gpus),
         "name a `model` that has a shape: slicewise calibrate config.json writes one");
   }
   if (!has_links(pool, gpus)) {

@@ -166,11 +166,10 @@ void keep_first_instances(const Cutter& cutter, CutNode& node) {
     if (gpu.instances.size() > 1) gpu.instances.resize(1);
   }
   if (!hidden) return;
-  add_diagnostic(
-      cutter.found, Code::MigNotAdvertised, node.where,
-      "mig.strategy none advertises GPUs, not instances: every pod runs in the first instance of "
-      "its GPU and the others stay idle",
-      "use mig.strategy: single or mixed");
+  add_diagnostic(cutter.found, Code::MigNotAdvertised, node.where,
+                 "mig.strategy none advertises GPUs, not instances: every pod runs in the first "
+                 "instance of its GPU and the others stay idle",
+                 "use mig.strategy: single or mixed");
 }
 
 void note_unused_slices(const Cutter& cutter, const CutNode& node) {
@@ -192,12 +191,11 @@ void check_layout(const Cutter& cutter, CutNode& node) {
   if (cutter.pool.mig->strategy == MigStrategy::Single) check_single(cutter, node);
   if (cutter.pool.mig->strategy == MigStrategy::None) keep_first_instances(cutter, node);
   if (profiles_of(node).empty()) {
-    add_diagnostic(
-        cutter.found, Code::MigLayoutImpossible, node.where,
-        fmt::format("\"{}\" switches MIG on and makes no instance: device 0 has no MIG devices "
-                    "configured, and the node offers no GPU",
-                    node.config),
-        "name a layout such as all-balanced, or switch MIG off with all-disabled");
+    add_diagnostic(cutter.found, Code::MigLayoutImpossible, node.where,
+                   fmt::format("\"{}\" switches MIG on and makes no instance: device 0 has no MIG "
+                               "devices configured, and the node offers no GPU",
+                               node.config),
+                   "name a layout such as all-balanced, or switch MIG off with all-disabled");
     return;
   }
   note_unused_slices(cutter, node);
@@ -221,8 +219,8 @@ std::vector<CutNode> cut_nodes(const scenarios::NodePool& pool, const models::In
   if (geometry == nullptr) {
     add_diagnostic(found, Code::MigUnsupported, pool.mig->config.where,
                    fmt::format("{} ({}) has no MIG", gpu.name, type.name),
-                   "A100, H100, H200, B200, B300 and RTX PRO 6000 have it: p4d, p4de, p5, "
-                   "p5e, p5en, p6-b200, p6-b300, g7e; use sharing.timeSlicing here");
+                   "A100, H100, H200, B200, B300 and RTX PRO 6000 have it: p4d, p4de, p5, p5e, "
+                   "p5en, p6-b200, p6-b300, g7e; use sharing.timeSlicing here");
     return {};
   }
   const Cutter cutter{pool, type, *geometry, found};

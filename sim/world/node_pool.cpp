@@ -300,11 +300,11 @@ bool leave_to_pods(const NodePool& pool, const models::InstanceType& type, PoolM
     if (model.allocatable_cpu.count > 0 && model.allocatable_memory.count > 0) continue;
     model.allocatable_cpu = std::max(Millicores{}, model.allocatable_cpu);
     model.allocatable_memory = std::max(Bytes{}, model.allocatable_memory);
-    return refuse(fmt::format("DaemonSets leave nothing of {}: with {} they ask for all of its {} "
-                              "CPUs or {:.1f} GiB",
-                              type.name, daemon.name, static_cast<double>(cpu.count) / 1000,
-                              in_gibibytes(memory)),
-                  "smaller requests, or a larger instance type");
+    return refuse(
+        fmt::format(
+            "DaemonSets leave nothing of {}: with {} they ask for all of its {} CPUs or {:.1f} GiB",
+            type.name, daemon.name, static_cast<double>(cpu.count) / 1000, in_gibibytes(memory)),
+        "smaller requests, or a larger instance type");
   }
   if (model.max_pods > 0) return true;
   return refuse(fmt::format("{} DaemonSets leave no place for a pod: {} holds {} pods",

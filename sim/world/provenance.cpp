@@ -178,25 +178,24 @@ void note_unknown_kernels(const WorkloadModel& model, UnknownInputs inputs, Worl
   const scenarios::Measured& m = *unknown->spec.measured;
   const bool is_drawn = inputs == UnknownInputs::Drawn;
   const std::string requests = model.spec.given_name();
-  const std::string follows =
-      is_drawn ? fmt::format(
-                     "each replication draws it, and by that requests of \"{}\" wait for "
-                     "kernels of others under MPS",
-                     requests)
-               : fmt::format(
-                     "what requests of \"{}\" wait for kernels of others under MPS is a "
-                     "mean, and the tail of their latency is too short",
-                     requests);
+  const std::string follows = is_drawn
+                                  ? fmt::format(
+                                        "each replication draws it, and by that requests of \"{}\" "
+                                        "wait for kernels of others under MPS",
+                                        requests)
+                                  : fmt::format(
+                                        "what requests of \"{}\" wait for kernels of others under "
+                                        "MPS is a mean, and the tail of their latency is too short",
+                                        requests);
   add_diagnostic(
       world.findings, Code::KernelTimeUnknown,
       m.where.line > 0 ? m.where : unknown->spec.name.where,
       fmt::format("nobody says how long kernels of \"{}\" last: {}", unknown->spec.given_name(),
                   follows),
-      fmt::format("measured.kernelTime, as `nsys stats` or gpu_probe has it, of all that share the "
-                  "GPU{}",
-                  is_drawn
-                      ? " narrows the ranges"
-                      : "; `run --inputs sampled` draws it from what kernels of such work last"));
+      fmt::format(
+          "measured.kernelTime, as `nsys stats` or gpu_probe has it, of all that share the GPU{}",
+          is_drawn ? " narrows the ranges"
+                   : "; `run --inputs sampled` draws it from what kernels of such work last"));
   if (unknown != &model) world.findings.back().workloads = {unknown->spec.given_name()};
 }
 
@@ -319,8 +318,7 @@ std::string factor_text(const scenarios::Workload& spec, double gpu_scale) {
   if (found.is_bound) {
     return fmt::format(
         "x {:.3g} if kernels fill {} of the GPU, up to x 1 the less they fill: it hangs on "
-        "smActive, "
-        "which is not given",
+        "smActive, which is not given",
         found.factor, percent_text(found.share));
   }
   return fmt::format(
@@ -376,12 +374,11 @@ void note_shared(const WorkloadModel& model, World& world, Counter& counter) {
     constexpr double kUs = 1e6;
     add_diagnostic(
         world.findings, Code::LlmShared, model.spec.llm->where,
-        fmt::format(
-            "{} GPUs of pool \"{}\" share each layer of \"{}\": reading the weights takes "
-            "{:.3g} ms, a token {:.3g} us; all-reduces add {:.3g} ms to a step and {:.3g} us "
-            "for each of its tokens (derived from one GPU)",
-            demand.gpus, pool.name, model.name, kMs * there.weights_s, kUs * there.token_s,
-            kMs * exchange.overhead_s, kUs * exchange.exchange_s),
+        fmt::format("{} GPUs of pool \"{}\" share each layer of \"{}\": reading the weights takes "
+                    "{:.3g} ms, a token {:.3g} us; all-reduces add {:.3g} ms to a step and {:.3g} "
+                    "us for each of its tokens (derived from one GPU)",
+                    demand.gpus, pool.name, model.name, kMs * there.weights_s, kUs * there.token_s,
+                    kMs * exchange.overhead_s, kUs * exchange.exchange_s),
         fmt::format("vllm serve --tensor-parallel-size {}; measure it to replace the estimate",
                     demand.gpus));
   }

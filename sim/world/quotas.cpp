@@ -187,12 +187,12 @@ class Queued {
 void tell_of_empty_flavors(const Scenario& scenario, const World& world, Diagnostics& found) {
   for (const ResourceFlavor& flavor : scenario.flavors) {
     if (pools_of(flavor, world) != 0) continue;
-    Diagnostic told = make_diagnostic(
-        Code::NodeSelectorUnmet, flavor.name.where,
-        fmt::format("no node pool has the labels of flavor \"{}\": pods of Jobs that are admitted "
-                    "to it stay Pending",
-                    flavor.name.value),
-        "give a node pool its nodeLabels, or leave the flavor out");
+    Diagnostic told =
+        make_diagnostic(Code::NodeSelectorUnmet, flavor.name.where,
+                        fmt::format("no node pool has the labels of flavor \"{}\": pods of Jobs "
+                                    "that are admitted to it stay Pending",
+                                    flavor.name.value),
+                        "give a node pool its nodeLabels, or leave the flavor out");
     told.severity = Severity::Warning;
     found.push_back(std::move(told));
   }
@@ -212,12 +212,11 @@ void tell_of_never(const WorkloadModel& model, const World& world, Diagnostics& 
 
 // Kueue looks at quotas, not at nodes.
 void tell_of_small_nodes(const WorkloadModel& model, const Queued& queued, Diagnostics& found) {
-  add_diagnostic(
-      found, Code::JobNeverFits, model.spec.queue.where,
-      fmt::format("Jobs of \"{}\" that are admitted to flavor \"{}\" stay Pending: no node of its "
-                  "pools holds one of their pods",
-                  model.name, queued.fits_no_node_of()),
-      "a nodeSelector with the labels of a flavor whose nodes hold them");
+  add_diagnostic(found, Code::JobNeverFits, model.spec.queue.where,
+                 fmt::format("Jobs of \"{}\" that are admitted to flavor \"{}\" stay Pending: no "
+                             "node of its pools holds one of their pods",
+                             model.name, queued.fits_no_node_of()),
+                 "a nodeSelector with the labels of a flavor whose nodes hold them");
 }
 
 void tell_of_groups_apart(const WorkloadModel& model, Diagnostics& found) {
@@ -258,10 +257,9 @@ void admit_together(World& world, Diagnostics& found) {
         parts, [](const WorkloadModel* part) { return !part->queued->never.empty(); });
     for (WorkloadModel* part : parts) {
       if (!part->queued->never.empty()) continue;
-      part->queued->never = fmt::format(
-          "the parts of \"{}\" ask for more together than the queue "
-          "may have",
-          first.spec.part_of.value);
+      part->queued->never =
+          fmt::format("the parts of \"{}\" ask for more together than the queue may have",
+                      first.spec.part_of.value);
     }
     const FindingsAbout about(first.spec.given_name(), found);
     if (!is_told) tell_of_never(first, world, found);

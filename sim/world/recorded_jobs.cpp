@@ -68,11 +68,10 @@ std::string what_helps(const World& world, const TraceModel& trace, scenarios::A
     return std::ranges::any_of(world.workloads[w].on_pool,
                                [](const PoolDemand& pool) { return pool.offer && pool.gpus > 1; });
   });
-  return any_unshared
-             ? "take more nodes, or leave them out with mostGpus"
-             : "jobs go over several nodes where GPUs are not shared: give them such nodes "
-               "(two workloads, leastGpus and mostGpus), say gpusPerPod: 1, or leave them "
-               "out with mostGpus";
+  return any_unshared ? "take more nodes, or leave them out with mostGpus"
+                      : "jobs go over several nodes where GPUs are not shared: give them such "
+                        "nodes (two workloads, leastGpus and mostGpus), say gpusPerPod: 1, or "
+                        "leave them out with mostGpus";
 }
 
 }  // namespace
@@ -95,13 +94,12 @@ void model_traces(World& world, Diagnostics& found) {
     for (const std::size_t w : trace.workloads) all += world.workloads[w].jobs();
     for (const ApartJobs& jobs : jobs_for_no_node(world, trace)) {
       trace.apart.push_back(jobs);
-      add_diagnostic(
-          found, Code::JobNeverFits, source.file.where,
-          fmt::format("{} of {} jobs of \"{}\" stay Pending for good: they are those {}; the first "
-                      "is {} of {}",
-                      jobs.jobs, all, trace.name, apart_text(jobs.why), jobs.first.text(),
-                      source.file.value),
-          what_helps(world, trace, jobs.why));
+      add_diagnostic(found, Code::JobNeverFits, source.file.where,
+                     fmt::format("{} of {} jobs of \"{}\" stay Pending for good: they are those "
+                                 "{}; the first is {} of {}",
+                                 jobs.jobs, all, trace.name, apart_text(jobs.why),
+                                 jobs.first.text(), source.file.value),
+                     what_helps(world, trace, jobs.why));
     }
   }
 }

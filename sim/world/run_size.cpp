@@ -271,8 +271,7 @@ class Estimate {
     if (waiting <= 0 || spec.serving.queue_limit || spec.serving.timeout) return;
     size_.memory.push_back(
         {fmt::format(
-             "requests that wait for {}: ({:.4g}/s - {:.4g}/s answered) x {:.6g} s x {:.0f} "
-             "bytes",
+             "requests that wait for {}: ({:.4g}/s - {:.4g}/s answered) x {:.6g} s x {:.0f} bytes",
              workload.name, load.requests / run_, most, run_, kRequestBytes),
          waiting * kRequestBytes, spec.traffic->where});
   }

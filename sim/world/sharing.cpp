@@ -263,9 +263,9 @@ void check_mps_clients(const Device& device, const models::Mps& mps, const Sourc
   if (mps.replicas <= limit) return;
   add_diagnostic(
       found, Code::MpsTooManyClients, where,
-      fmt::format("invalid MPS configuration: invalid device maximum allowed replicas exceeded: {} "
-                  "> {}",
-                  mps.replicas, limit),
+      fmt::format(
+          "invalid MPS configuration: invalid device maximum allowed replicas exceeded: {} > {}",
+          mps.replicas, limit),
       limit == kOldPluginClients
           ? "the stock plugin allows 16 below compute capability 7.5, V100 included"
           : fmt::format("at most {} clients per GPU or MIG instance here", limit));

@@ -173,25 +173,21 @@ void check_carry_over(const Workload& spec, const models::GpuModel* from, const 
   for (const PoolModel& pool : world.pools) {
     if (pool.gpu == from || !admits(pool, spec.pod)) continue;
     if (spec.llm && !models::can_carry_over(*from, *pool.gpu)) {
-      add_diagnostic(
-          found, Code::InputMissing, spec.measured->device.where,
-          fmt::format(
-              "the steps of \"{}\" cannot be carried over from {} to {}: the tensor rate of "
-              "one of them is not published",
-              spec.name.value, from->name, pool.gpu->name),
-          fmt::format("{}give the figures of `llm` as measured on {}",
-                      models_for(*pool.gpu, catalogue), pool.gpu->name));
+      add_diagnostic(found, Code::InputMissing, spec.measured->device.where,
+                     fmt::format("the steps of \"{}\" cannot be carried over from {} to {}: the "
+                                 "tensor rate of one of them is not published",
+                                 spec.name.value, from->name, pool.gpu->name),
+                     fmt::format("{}give the figures of `llm` as measured on {}",
+                                 models_for(*pool.gpu, catalogue), pool.gpu->name));
       continue;
     }
     if (has_roofline(*from, *pool.gpu)) continue;
-    add_diagnostic(
-        found, Code::InputMissing, spec.measured->device.where,
-        fmt::format(
-            "the figures of \"{}\" cannot be carried over from {} to {}: the FP32 rate of {} "
-            "is not published",
-            spec.name.value, from->name, pool.gpu->name,
-            from->fp32_tflops ? pool.gpu->name : from->name),
-        fmt::format("measure on {}, or use another instance type", pool.gpu->name));
+    add_diagnostic(found, Code::InputMissing, spec.measured->device.where,
+                   fmt::format("the figures of \"{}\" cannot be carried over from {} to {}: the "
+                               "FP32 rate of {} is not published",
+                               spec.name.value, from->name, pool.gpu->name,
+                               from->fp32_tflops ? pool.gpu->name : from->name),
+                   fmt::format("measure on {}, or use another instance type", pool.gpu->name));
   }
 }
 
@@ -315,12 +311,11 @@ void note_long_kernels(const Workload& stated, const Workload& filled, Diagnosti
   if (!stated.measured || !stated.measured->kernel_time || scenarios::kernel_work(stated)) return;
   const auto work = scenarios::kernel_work(filled);
   if (!work || *stated.measured->kernel_time <= *work) return;
-  add_diagnostic(
-      found, Code::SettingConflict, stated.measured->where,
-      fmt::format("kernelTime of \"{}\" is above the {:.4g} ms for which kernels run at a time by "
-                  "its profile: that is taken",
-                  stated.name.value, 1e3 * to_seconds(*work)),
-      "it is the mean length of one kernel: Avg of `nsys stats`, cuda_gpu_kern_sum");
+  add_diagnostic(found, Code::SettingConflict, stated.measured->where,
+                 fmt::format("kernelTime of \"{}\" is above the {:.4g} ms for which kernels run at "
+                             "a time by its profile: that is taken",
+                             stated.name.value, 1e3 * to_seconds(*work)),
+                 "it is the mean length of one kernel: Avg of `nsys stats`, cuda_gpu_kern_sum");
   found.back().severity = Severity::Warning;
 }
 

@@ -1,7 +1,6 @@
 #include "autoscalers.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "../control/pod_life.hpp"
 #include "../control/terminations.hpp"

@@ -85,11 +85,10 @@ void add_mig(const Place& place, std::vector<Candidate>& candidates) {
       candidates.push_back(std::move(found));
       continue;
     }
-    candidates.push_back(
-        refused(std::move(found), Code::GpuOom,
-                fmt::format("a pod needs {} of GPU memory with its CUDA context, an instance "
-                            "has {}",
-                            memory_text(place.needs.pods.front()), memory_text(*profile->memory))));
+    candidates.push_back(refused(
+        std::move(found), Code::GpuOom,
+        fmt::format("a pod needs {} of GPU memory with its CUDA context, an instance has {}",
+                    memory_text(place.needs.pods.front()), memory_text(*profile->memory))));
   }
 }
 

@@ -60,10 +60,11 @@ Diagnostics changes_of(const Scenario& base) {
     }
     const bool by_kai = scenarios::asks_kai(workload.pod.annotations);
     if (by_kai || !workload.pod.extended.empty() || !workload.pod.claim.value.empty()) continue;
-    add_note(notes, Code::GpuNotRequested, workload.pod.where,
-             fmt::format("the pods of \"{}\" ask for one GPU here; in the scenario they "
-                         "use it without asking",
-                         workload.name.value));
+    add_note(
+        notes, Code::GpuNotRequested, workload.pod.where,
+        fmt::format(
+            "the pods of \"{}\" ask for one GPU here; in the scenario they use it without asking",
+            workload.name.value));
   }
   return notes;
 }

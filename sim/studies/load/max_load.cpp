@@ -41,11 +41,10 @@ void leave_out_throughput(std::vector<Objective>& objectives, const std::string&
   const auto first =
       std::ranges::find(objectives, scenarios::Figure::Throughput, &Objective::figure);
   if (first == objectives.end()) return;
-  add_note(
-      notes, Code::SettingConflict, first->where,
-      fmt::format("the throughput objective of \"{}\" is left out: it says how much load there "
-                  "must be, not how much there may be",
-                  name));
+  add_note(notes, Code::SettingConflict, first->where,
+           fmt::format("the throughput objective of \"{}\" is left out: it says how much load "
+                       "there must be, not how much there may be",
+                       name));
   std::erase_if(objectives,
                 [](const Objective& o) { return o.figure == scenarios::Figure::Throughput; });
 }

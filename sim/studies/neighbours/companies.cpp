@@ -26,11 +26,10 @@ bool is_steady(const scenarios::Traffic& traffic) {
 }
 
 Diagnostic left_out(const Pipeline& pipeline, const std::string& workload) {
-  Diagnostic note = make_diagnostic(
-      Code::SettingConflict, pipeline.where,
-      fmt::format("the requests of pipeline \"{}\" are left out of \"{}\": its own traffic has "
-                  "another shape",
-                  pipeline.name.value, workload));
+  Diagnostic note = make_diagnostic(Code::SettingConflict, pipeline.where,
+                                    fmt::format("the requests of pipeline \"{}\" are left out of "
+                                                "\"{}\": its own traffic has another shape",
+                                                pipeline.name.value, workload));
   note.severity = Severity::Note;
   return note;
 }

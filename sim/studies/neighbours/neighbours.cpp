@@ -77,12 +77,11 @@ void note_faults(const Scenario& base, const std::vector<Companions>& companies,
     const auto victims = first.faults && second.faults
                              ? fmt::format("each other's")
                              : fmt::format("\"{}\"'s", (first.faults ? second : first).name.value);
-    add_diagnostic(
-        notes, Code::FaultShared, faulty.name.where,
-        fmt::format("fatal GPU faults of \"{}\" end {} containers, {:.3g} in a run: what is lost "
-                    "by that is in no factor of latency",
-                    faulty.name.value, victims, company.fault_victims),
-        "time-slicing and MIG confine a fault to its process");
+    add_diagnostic(notes, Code::FaultShared, faulty.name.where,
+                   fmt::format("fatal GPU faults of \"{}\" end {} containers, {:.3g} in a run: "
+                               "what is lost by that is in no factor of latency",
+                               faulty.name.value, victims, company.fault_victims),
+                   "time-slicing and MIG confine a fault to its process");
   }
 }
 
@@ -102,8 +101,7 @@ Diagnostic too_few(const Scenario& scenario) {
   return make_diagnostic(
       Code::ValueRange, scenario.where,
       fmt::format("\"{}\" has fewer than two workloads with pods", scenario.name),
-      "neighbours are workloads that share nodes: give it another one, or name "
-      "another --variant");
+      "neighbours are workloads that share nodes: give it another one, or name another --variant");
 }
 
 }  // namespace

@@ -83,11 +83,12 @@ Reason too_slow_alone(const WorkloadModel& workload, const Demand& demand) {
     const double alone =
         quantile_seconds(*workload.spec.measured->request_gpu_time, demand.gpu, *q);
     if (alone * kMargin <= to_seconds(*limit)) continue;
-    return reason(fmt::format("\"{}\" needs {{}} ms of GPU time at that quantile, alone; its "
-                              "limit is {{}} ms",
-                              workload.name),
-                  short_number(to_seconds(from_seconds(alone)) * 1e3),
-                  short_number(to_seconds(*limit) * 1e3));
+    return reason(
+        fmt::format(
+            "\"{}\" needs {{}} ms of GPU time at that quantile, alone; its limit is {{}} ms",
+            workload.name),
+        short_number(to_seconds(from_seconds(alone)) * 1e3),
+        short_number(to_seconds(*limit) * 1e3));
   }
   return {};
 }
@@ -188,10 +189,10 @@ Reason job_takes_too_long(const WorkloadModel& workload, const Demand& demand) {
     if (objective.figure != Figure::CompletionP95 && objective.figure != Figure::Deadline) continue;
     const auto* limit = std::get_if<Duration>(&objective.limit);
     if (limit == nullptr || alone * kMargin <= to_seconds(*limit)) continue;
-    return reason(fmt::format("a job of \"{}\" needs {{}} s of GPU time, alone; its limit is {{}} "
-                              "s",
-                              workload.name),
-                  short_number(alone), short_number(to_seconds(*limit)));
+    return reason(
+        fmt::format("a job of \"{}\" needs {{}} s of GPU time, alone; its limit is {{}} s",
+                    workload.name),
+        short_number(alone), short_number(to_seconds(*limit)));
   }
   return {};
 }

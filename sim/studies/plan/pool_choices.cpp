@@ -230,11 +230,11 @@ void add_mps(const TypeView& view, Strategy strategy, PoolChoices& found) {
   const Bytes memory = beside_server(view.exclusive.pools.front().kinds.front().memory);
   const int fit = std::min(shares, pods_in(view, memory));
   if (fit < 2) {
-    refuse(choice_of(view, strategy, 2), Code::GpuOom,
-           reason("GPU memory: two pods do not fit the {} MiB beside the MPS server; one needs "
-                  "{} MiB",
-                  mebibytes_in(memory), mebibytes_in(view.needs.pods.front())),
-           found);
+    refuse(
+        choice_of(view, strategy, 2), Code::GpuOom,
+        reason("GPU memory: two pods do not fit the {} MiB beside the MPS server; one needs {} MiB",
+               mebibytes_in(memory), mebibytes_in(view.needs.pods.front())),
+        found);
     return;
   }
   refuse_beyond(view, strategy, fit,
@@ -247,9 +247,9 @@ void add_mig(const TypeView& view, PoolChoices& found) {
   const FittedLayouts fitted = fitted_layouts(*view.geometry, view.exclusive, view.type.gpu_count);
   if (fitted.too_large) {
     refuse(choice_of(view, Strategy::Mig, 1), Code::GpuOom,
-           reason(fmt::format("a pod of \"{}\" needs {{}} MiB of GPU memory, more than any "
-                              "instance has",
-                              fitted.too_large->name),
+           reason(fmt::format(
+                      "a pod of \"{}\" needs {{}} MiB of GPU memory, more than any instance has",
+                      fitted.too_large->name),
                   mebibytes_in(pod_memory(view.exclusive, *fitted.too_large))),
            found);
     return;
@@ -311,13 +311,12 @@ void add_strategy(const TypeView& view, Strategy strategy, PoolChoices& found) {
   }
   const WorkloadModel* several = with_several_gpus(view.exclusive);
   if (several != nullptr && strategy != Strategy::Exclusive) {
-    refuse(
-        choice_of(view, strategy, 1), std::nullopt,
-        reason(fmt::format("pods of \"{}\" ask for {{}} GPUs each: they have them whole, and parts "
-                           "of GPUs do not work together",
-                           several->name),
-               several->tickets),
-        found);
+    refuse(choice_of(view, strategy, 1), std::nullopt,
+           reason(fmt::format("pods of \"{}\" ask for {{}} GPUs each: they have them whole, and "
+                              "parts of GPUs do not work together",
+                              several->name),
+                  several->tickets),
+           found);
     return;
   }
   if (is_mig(strategy) && view.geometry == nullptr) {

@@ -355,11 +355,11 @@ std::optional<ScaledDown> scaled_down(const BlockSearch& search,
   of_days.replications = 1;
   const double requests = requests_of_a_simulation(of_days);
   if (requests > kLongSimulation) {
-    notes.push_back(make_diagnostic(
-        Code::RunTooLarge, days.where,
-        fmt::format("what scaling down at night would save was not simulated: a run of {} h has "
-                    "{:.3g} million requests",
-                    days.duration->ns / kEachHour.ns, requests / 1e6)));
+    notes.push_back(
+        make_diagnostic(Code::RunTooLarge, days.where,
+                        fmt::format("what scaling down at night would save was not simulated: a "
+                                    "run of {} h has {:.3g} million requests",
+                                    days.duration->ns / kEachHour.ns, requests / 1e6)));
     notes.back().severity = Severity::Note;
     return std::nullopt;
   }

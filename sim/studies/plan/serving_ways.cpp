@@ -130,10 +130,9 @@ void check_serving(const scenarios::Scenario& base, const PlanSpace& space, Diag
     if (workload.count == 0 || !serves || !batches_of(workload, space).empty()) continue;
     add_diagnostic(
         found, Code::SettingConflict, workload.name.where,
-        fmt::format(
-            "no batch that \"{}\" may have is within the requests that its pods may work on "
-            "at a time",
-            workload.name.value),
+        fmt::format("no batch that \"{}\" may have is within the requests that its pods may work "
+                    "on at a time",
+                    workload.name.value),
         "--concurrency of the largest --max-batch or more, or --max-batch of 1 among them");
   }
 }

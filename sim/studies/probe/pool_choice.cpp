@@ -177,12 +177,11 @@ void check_pods(const scenarios::Scenario& scenario, std::string_view what, Diag
       const scenarios::ExtendedRequest& request = workload.pod.extended.front();
       add_diagnostic(
           found, Code::StrategyNotModelled, request.count_where,
-          fmt::format("the pods of \"{}\" ask for {} of {}, which are parts of GPUs: of how many "
-                      "differs with how they are shared; {} for pods with one part, or with whole "
-                      "GPUs",
-                      workload.name.value, request.count, request.name.value, what),
-          "ask for 1, or give them a node pool that shares no GPU; run simulates them as they "
-          "are");
+          fmt::format(
+              "the pods of \"{}\" ask for {} of {}, which are parts of GPUs: of how many differs "
+              "with how they are shared; {} for pods with one part, or with whole GPUs",
+              workload.name.value, request.count, request.name.value, what),
+          "ask for 1, or give them a node pool that shares no GPU; run simulates them as they are");
     }
   }
   if (pods > 0 && std::ranges::none_of(scenario.workloads, &scenarios::Workload::uses_gpu)) {

@@ -160,8 +160,7 @@ std::optional<Reason> why_homeless(const Scenario& base, const std::vector<std::
       };
       if (std::ranges::any_of(base.node_pools, has)) continue;
       return Reason{
-          fmt::format("\"{}\" selects nodes with {}={}, which no node pool of the "
-                      "scenario has",
+          fmt::format("\"{}\" selects nodes with {}={}, which no node pool of the scenario has",
                       workload.name.value, wanted.first, wanted.second)};
     }
     return Reason{

@@ -196,10 +196,10 @@ Expected<Result> run_sampled(const scenarios::ScenarioSet& set, const models::Ca
     uncertain = uncertain || has_uncertain_inputs(set.variants[w], (*worlds)[w], catalogue);
   }
   if (!uncertain) {
-    return tl::unexpected(Diagnostics{make_diagnostic(
-        Code::InputMissing, set.variants.front().where, std::string(kNothingToDraw),
-        "`slicewise calibrate --out` writes both from measurements; lay them over the catalogue "
-        "with --catalogue")});
+    return tl::unexpected(Diagnostics{
+        make_diagnostic(Code::InputMissing, set.variants.front().where, std::string(kNothingToDraw),
+                        "`slicewise calibrate --out` writes both from measurements; lay them over "
+                        "the catalogue with --catalogue")});
   }
   std::vector<std::pair<std::size_t, std::size_t>> tasks;
   for (std::size_t w = 0; w < worlds->size(); ++w) {
