@@ -1,9 +1,8 @@
-#include "after_outage.hpp"
-
 #include <algorithm>
 #include <utility>
 
 #include "../probe/probe.hpp"
+#include "plan_sections.hpp"
 #include "pools_anew.hpp"
 
 namespace slicewise::sim {

@@ -11,10 +11,10 @@
 #include "slicewise/sim/result_record.hpp"
 
 #include "../probe/probe.hpp"
-#include "after_outage.hpp"
 #include "block_candidates.hpp"
 #include "block_outcome.hpp"
 #include "option_order.hpp"
+#include "plan_sections.hpp"
 
 namespace slicewise::sim {
 namespace {

@@ -1,10 +1,10 @@
-#include "busiest_minutes.hpp"
-
 #include <algorithm>
 #include <variant>
 #include <vector>
 
 #include "slicewise/sim/serving/arrivals.hpp"
+
+#include "plan_sections.hpp"
 
 namespace slicewise::sim {
 namespace {

@@ -12,20 +12,12 @@
 #include "../probe/pool_homes.hpp"
 #include "../probe/probe.hpp"
 #include "../probe/simulations.hpp"
-#include "after_outage.hpp"
 #include "block_search.hpp"
-#include "busiest_minutes.hpp"
 #include "fleet_model.hpp"
-#include "more_done.hpp"
 #include "option_order.hpp"
-#include "other_regions.hpp"
-#include "plan_over_time.hpp"
-#include "plan_path.hpp"
 #include "plan_sections.hpp"
 #include "pod_counts.hpp"
 #include "pool_split.hpp"
-#include "scaled_down.hpp"
-#include "unselected_nodes.hpp"
 
 namespace slicewise::sim {
 namespace {

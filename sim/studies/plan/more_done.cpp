@@ -1,9 +1,8 @@
-#include "more_done.hpp"
-
 #include <algorithm>
 #include <utility>
 
 #include "option_order.hpp"
+#include "plan_sections.hpp"
 #include "pools_anew.hpp"
 
 namespace slicewise::sim {

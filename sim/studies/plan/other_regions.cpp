@@ -1,5 +1,3 @@
-#include "other_regions.hpp"
-
 #include <algorithm>
 #include <utility>
 
@@ -7,6 +5,7 @@
 
 #include "../../result/merge.hpp"
 #include "../../world/parts.hpp"
+#include "plan_sections.hpp"
 
 namespace slicewise::sim {
 namespace {

@@ -12,7 +12,6 @@
 #include "../compare/candidates.hpp"
 #include "../probe/pool_homes.hpp"
 #include "../probe/probe.hpp"
-#include "after_outage.hpp"
 #include "option_order.hpp"
 #include "plan_sections.hpp"
 

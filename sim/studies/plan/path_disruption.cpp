@@ -9,7 +9,7 @@
 #include "slicewise/lookup.hpp"
 
 #include "../probe/probe.hpp"
-#include "plan_path.hpp"
+#include "plan_sections.hpp"
 
 namespace slicewise::sim {
 namespace {

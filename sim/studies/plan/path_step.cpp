@@ -10,7 +10,7 @@
 
 #include "../probe/probe.hpp"
 #include "../probe/staying_pools.hpp"
-#include "plan_path.hpp"
+#include "plan_sections.hpp"
 
 namespace slicewise::sim {
 namespace {

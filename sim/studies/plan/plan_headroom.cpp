@@ -10,7 +10,6 @@
 #include "slicewise/sim/policies.hpp"
 
 #include "../probe/probe.hpp"
-#include "after_outage.hpp"
 #include "plan_sections.hpp"
 
 namespace slicewise::sim {

@@ -1,5 +1,3 @@
-#include "plan_over_time.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -14,6 +12,7 @@
 #include "../probe/probe.hpp"
 #include "../probe/scaled_input.hpp"
 #include "commitments.hpp"
+#include "plan_sections.hpp"
 #include "pod_counts.hpp"
 #include "pool_split.hpp"
 #include "pools_anew.hpp"

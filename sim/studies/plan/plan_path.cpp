@@ -1,5 +1,3 @@
-#include "plan_path.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -11,10 +9,10 @@
 #include "slicewise/lookup.hpp"
 
 #include "../probe/probe.hpp"
-#include "after_outage.hpp"
 #include "cheapest_exchanges.hpp"
 #include "fleet_model.hpp"
 #include "known_pools.hpp"
+#include "plan_sections.hpp"
 #include "pod_counts.hpp"
 #include "pool_split.hpp"
 #include "pools_anew.hpp"

@@ -1,5 +1,3 @@
-#include "scaled_down.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,6 +12,7 @@
 #include "slicewise/scenarios/cron.hpp"
 #include "slicewise/sim/serving/arrivals.hpp"
 
+#include "plan_sections.hpp"
 #include "pools_anew.hpp"
 
 namespace slicewise::sim {

@@ -1,5 +1,3 @@
-#include "unselected_nodes.hpp"
-
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -8,6 +6,7 @@
 #include "../probe/pool_homes.hpp"
 #include "../probe/probe.hpp"
 #include "known_pools.hpp"
+#include "plan_sections.hpp"
 #include "pool_split.hpp"
 
 namespace slicewise::sim {

@@ -12,7 +12,7 @@
 #include "../cluster/llm_scenarios.hpp"
 #include "../demo.hpp"
 #include "studies/plan/block_candidates.hpp"
-#include "studies/plan/more_done.hpp"
+#include "studies/plan/plan_sections.hpp"
 #include "studies/probe/probe.hpp"
 
 namespace slicewise::sim {
