@@ -57,7 +57,7 @@ bool is_for_pool(const NodeOverlayFile& overlay, const NodeOffer& offer) {
   const NodeGroupFile& pool = *offer.group;
   const bool all_known = !offer.types.empty() && offer.types.size() >= pool.types.size();
   if (all_known) {
-    return std::ranges::any_of(offer.types, [&](const models::InstanceType* type) {
+    return std::ranges::any_of(offer.types, [&](const InstanceType* type) {
       return scenarios::is_for(overlay, pool, type_labels(*type));
     });
   }

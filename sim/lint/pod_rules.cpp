@@ -152,16 +152,16 @@ class PodJudge {
   // Whether GPUs of the catalogue have instances of that name; of one of its boards alone.
   bool is_profile(std::string_view resource, const std::string* gpu_model) const {
     resource = scenarios::device_name(resource);
-    return std::ranges::any_of(input_.catalogue.mig, [&](const models::MigGeometry& geometry) {
+    return std::ranges::any_of(input_.catalogue.mig, [&](const MigGeometry& geometry) {
       return (gpu_model == nullptr || geometry.gpu_model == *gpu_model) &&
-             contains(geometry.profiles, resource, &models::MigProfile::resource_mixed);
+             contains(geometry.profiles, resource, &MigProfile::resource_mixed);
     });
   }
 
   // Names of other drivers and boards are nothing to go by.
   bool may_be_cut_so(const NodeOffer& offer, std::string_view resource) const {
     if (offer.types.empty() || !is_profile(resource, nullptr)) return true;
-    return std::ranges::any_of(offer.types, [&](const models::InstanceType* type) {
+    return std::ranges::any_of(offer.types, [&](const InstanceType* type) {
       return is_profile(resource, &type->gpu_model);
     });
   }
@@ -268,7 +268,7 @@ class PodJudge {
     const bool refuses = always || config.refuses_several.value_or(mps);
     if (!refuses) {
       const bool has_several = std::ranges::any_of(
-          offer.types, [](const models::InstanceType* type) { return type->gpu_count > 1; });
+          offer.types, [](const InstanceType* type) { return type->gpu_count > 1; });
       const std::string what =
           has_several ? fmt::format(
                             "{} replicas are parts of different GPUs, which others share, and give "
@@ -354,7 +354,7 @@ class PodJudge {
       if (offer->types.empty() || offer->types.size() < offer->group->types.size()) return;
       const auto own_cpu = allocatable_of(*offer->group, "cpu");
       const auto own_memory = allocatable_of(*offer->group, "memory");
-      for (const models::InstanceType* type : offer->types) {
+      for (const InstanceType* type : offer->types) {
         most_cpu = std::max(
             most_cpu, own_cpu.value_or(type->allocatable_cpu.count) - offer->daemon_cpu_milli);
         most_memory = std::max(most_memory, own_memory.value_or(type->allocatable_memory.count) -
@@ -397,10 +397,10 @@ class PodJudge {
   // Of nodes for which nobody says what their CPUs are the scheduler takes any, and Karpenter the
   // cheapest.
   void judge_images() const {
-    const models::InstanceType* other = nullptr;
+    const InstanceType* other = nullptr;
     bool any_usual = false;
     for (const NodeOffer* offer : groups_) {
-      for (const models::InstanceType* type : offer->types) {
+      for (const InstanceType* type : offer->types) {
         const bool is_usual = type->architecture == scenarios::kArchitectures.front();
         any_usual = any_usual || is_usual;
         if (!is_usual && other == nullptr) other = type;
@@ -470,7 +470,7 @@ bool are_apart(const PodFile& a, const PodFile& b) {
   const bool any_rule = !a.anti_affinity.empty() || !b.anti_affinity.empty();
   if (!any_rule && (a.host_ports.empty() || b.host_ports.empty())) return false;
   const auto of = [](const PodFile& pod) {
-    scenarios::Workload workload;
+    Workload workload;
     workload.namespace_name = scenarios::namespace_of(pod.space);
     for (const KeyValue& label : pod.labels) workload.pod.labels[label.key] = label.value;
     workload.pod.anti_affinity = pod.anti_affinity;

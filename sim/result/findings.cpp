@@ -305,9 +305,9 @@ void back_off_finding(const World& world, std::span<const Replication> replicati
     }
     const double share = backing_off / std::max(1e-9, backing_off + running);
     if (share < kWorthSaying) continue;
-    const scenarios::Workload& spec = world.workloads[w].spec;
+    const Workload& spec = world.workloads[w].spec;
     const FindingsAbout about(spec.given_name(), found);
-    const bool completes = spec.kind == scenarios::WorkloadKind::Deployment;
+    const bool completes = spec.kind == WorkloadKind::Deployment;
     add_diagnostic(
         found, Code::CrashLoopBackOff, spec.name.where,
         fmt::format("containers of \"{}\" spent {:.0f} % of their time in CrashLoopBackOff, "
@@ -328,9 +328,9 @@ void host_cpu_finding(const World& world, std::span<const Replication> replicati
       lost += to_seconds(r.workloads[w].stretched_by_cpu);
       running += to_seconds(r.workloads[w].pod_running);
     }
-    const scenarios::Workload& spec = world.workloads[w].spec;
+    const Workload& spec = world.workloads[w].spec;
     // What requests wait for is named beside their latency.
-    if (spec.kind == scenarios::WorkloadKind::Service) continue;
+    if (spec.kind == WorkloadKind::Service) continue;
     if (lost <= kWorthSaying * running) continue;
     const auto& limit = spec.pod.cpu_limit;
     const bool by_limit = limit && spec.measured->cpu && *limit < *spec.measured->cpu;
@@ -349,7 +349,7 @@ void host_cpu_finding(const World& world, std::span<const Replication> replicati
 // Pods on GPUs that are not all joined by NVLink: better sets were taken, or the node has none.
 struct SlowGangs {
   std::string name;  // of the workload, or of the trace that it is a part of
-  const scenarios::Workload* first = nullptr;
+  const Workload* first = nullptr;
   double pods = 0;
   double unlinked = 0;
   std::set<int> gpus;  // that such pods have
@@ -360,7 +360,7 @@ std::vector<SlowGangs> slow_gangs(const World& world, const VariantResult& resul
   for (std::size_t w = 0; w < world.workloads.size(); ++w) {
     const auto& gang = result.workloads[w].gang;
     if (!gang) continue;
-    const scenarios::Workload& spec = world.workloads[w].spec;
+    const Workload& spec = world.workloads[w].spec;
     const std::string& name = spec.given_name();
     auto known = std::ranges::find(all, name, &SlowGangs::name);
     if (known == all.end()) known = all.insert(known, {name, &spec, 0, 0, {}});
@@ -386,13 +386,13 @@ std::string numbers_text(const std::set<int>& numbers) {
   return text;
 }
 
-const SourceLocation& where_gpus_are_asked(const scenarios::PodTemplate& pod) {
+const SourceLocation& where_gpus_are_asked(const PodTemplate& pod) {
   return pod.extended.empty() ? pod.claim.where : pod.extended.front().count_where;
 }
 
 void gang_finding(const World& world, const VariantResult& result, Diagnostics& found) {
   for (const SlowGangs& gangs : slow_gangs(world, result)) {
-    const scenarios::Workload& spec = *gangs.first;
+    const Workload& spec = *gangs.first;
     const FindingsAbout about(gangs.name, found);
     add_diagnostic(
         found, Code::GangAcrossSlowLinks, where_gpus_are_asked(spec.pod),

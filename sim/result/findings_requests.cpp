@@ -28,7 +28,7 @@ std::vector<Stream> streams_of(const World& world, std::span<const Replication> 
     if (!result.workloads[w].requests) continue;
     Stream stream{&result.workloads[w], {}, {}, {}};
     if (w < world.workloads.size()) {
-      const scenarios::Workload& spec = world.workloads[w].spec;
+      const Workload& spec = world.workloads[w].spec;
       stream.where = spec.name.where;
       stream.traffic = spec.traffic ? spec.traffic->where : spec.name.where;
       for (const Replication& r : replications) {
@@ -126,8 +126,7 @@ void queue_finding(const Stream& stream, Diagnostics& found) {
       "add replicas on more GPUs, or lower traffic.mean; with time-slicing the switches count");
 }
 
-void scaling_finding(const scenarios::Workload& spec, const WorkloadResult& result,
-                     Diagnostics& found) {
+void scaling_finding(const Workload& spec, const WorkloadResult& result, Diagnostics& found) {
   // A schedule that asks for all of them is no load that wants more.
   if (!spec.autoscaling || !spec.autoscaling->has_metric() || !result.scaling) return;
   const int most = spec.autoscaling->max_replicas;
@@ -138,8 +137,7 @@ void scaling_finding(const scenarios::Workload& spec, const WorkloadResult& resu
       "allow more replicas, and give the nodes GPUs for them; or share each GPU among more");
 }
 
-void cache_finding(const scenarios::Workload& spec, const WorkloadResult& result,
-                   Diagnostics& found) {
+void cache_finding(const Workload& spec, const WorkloadResult& result, Diagnostics& found) {
   if (!spec.llm || !result.tokens || result.tokens->preemptions == 0) return;
   add_diagnostic(
       found, Code::KvCachePreempted, spec.llm->where,
@@ -149,8 +147,7 @@ void cache_finding(const scenarios::Workload& spec, const WorkloadResult& result
       "give the cache more memory, or run fewer sequences at once");
 }
 
-void schedule_finding(const scenarios::Workload& spec, const WorkloadResult& result,
-                      Diagnostics& found) {
+void schedule_finding(const Workload& spec, const WorkloadResult& result, Diagnostics& found) {
   if (!result.schedule || result.schedule->missed + result.schedule->replaced == 0) return;
   const ScheduleFigures& figures = *result.schedule;
   const bool replaces = spec.schedule->concurrency == scenarios::Schedule::Concurrency::Replace;

@@ -18,9 +18,6 @@ using scenarios::kHamiCores;
 using scenarios::kHamiMemory;
 using scenarios::kHamiPercentage;
 using scenarios::kKaiDevices;
-using scenarios::NodePool;
-using scenarios::Scenario;
-using scenarios::Workload;
 
 // What a pod asks for, in its own words. Without `mebibytes` it is a share of the GPU's memory.
 struct AskedPart {
@@ -162,7 +159,7 @@ std::optional<AskedPart> asked_of(const Scenario& scenario, const Workload& work
 
 // HAMi registers what NVML calls the GPU's memory, times its scaling; KAI rounds the label of GPU
 // Feature Discovery down to hundreds of MiB. Source: HAMi register.go, KAI-Scheduler node_info.go.
-GpuBooks books_of(const NodePool& pool, const models::GpuModel& gpu) {
+GpuBooks books_of(const NodePool& pool, const GpuModel& gpu) {
   const std::int64_t mebibytes = gpu.memory_total.count / slicewise::mebibytes(1).count;
   GpuBooks books;
   if (!pool.hami) {

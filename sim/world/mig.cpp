@@ -9,15 +9,12 @@
 namespace slicewise::sim {
 namespace {
 
-using models::MigCount;
-using models::MigGeometry;
 using scenarios::MigPartedEntry;
-using scenarios::MigStrategy;
 
 // What every step needs to know of the pool that is cut.
 struct Cutter {
-  const scenarios::NodePool& pool;
-  const models::InstanceType& type;
+  const NodePool& pool;
+  const InstanceType& type;
   const MigGeometry& geometry;
   Diagnostics& found;
 };
@@ -90,7 +87,7 @@ bool check_device(const Cutter& cutter, const MigPartedEntry& entry, int device,
 
 }  // namespace
 
-std::optional<CutNode> cut_node(const scenarios::NodePool& pool, const models::InstanceType& type,
+std::optional<CutNode> cut_node(const NodePool& pool, const InstanceType& type,
                                 const MigGeometry& geometry, const Located<std::string>& config,
                                 Diagnostics& found) {
   const Cutter cutter{pool, type, geometry, found};
@@ -203,9 +200,8 @@ void check_layout(const Cutter& cutter, CutNode& node) {
 
 }  // namespace
 
-std::vector<CutNode> cut_nodes(const scenarios::NodePool& pool, const models::InstanceType& type,
-                               const models::GpuModel& gpu, const models::Catalogue& catalogue,
-                               Diagnostics& found) {
+std::vector<CutNode> cut_nodes(const NodePool& pool, const InstanceType& type, const GpuModel& gpu,
+                               const Catalogue& catalogue, Diagnostics& found) {
   if (!pool.mig) return {};
   const MigGeometry* geometry = catalogue.find_mig(gpu.name);
   if (gpu.supports_mig && geometry == nullptr) {

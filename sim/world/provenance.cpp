@@ -64,7 +64,7 @@ const models::Mps* mps_in_pool(const PoolModel& pool) {
   return nullptr;
 }
 
-void count_turns(const scenarios::NodePool& spec, const PoolModel& pool,
+void count_turns(const NodePool& spec, const PoolModel& pool,
                  const std::vector<scenarios::ResourceClaim>& claims, Counter& counter) {
   counter.add(spec.gpu.time_slice ? Provenance::Assumed : Provenance::Catalog, pool.name,
               "time slice");
@@ -86,7 +86,7 @@ void count_turns(const scenarios::NodePool& spec, const PoolModel& pool,
   }
 }
 
-void count_pool(const scenarios::NodePool& spec, const PoolModel& pool, const World& world,
+void count_pool(const NodePool& spec, const PoolModel& pool, const World& world,
                 const std::vector<scenarios::ResourceClaim>& claims, Counter& counter) {
   counter.add(Provenance::Catalog, pool.name, "instance figures");
   counter.add(Provenance::Catalog, pool.name, "price");
@@ -171,7 +171,7 @@ const WorkloadModel* with_unknown_kernels(const WorkloadModel& model, const Worl
 }
 
 void note_unknown_kernels(const WorkloadModel& model, UnknownInputs inputs, World& world) {
-  if (model.spec.kind != scenarios::WorkloadKind::Service || model.spec.llm) return;
+  if (model.spec.kind != WorkloadKind::Service || model.spec.llm) return;
   if (model.spec.count == 0) return;
   const WorkloadModel* unknown = with_unknown_kernels(model, world);
   if (unknown == nullptr) return;
@@ -199,23 +199,23 @@ void note_unknown_kernels(const WorkloadModel& model, UnknownInputs inputs, Worl
   if (unknown != &model) world.findings.back().workloads = {unknown->spec.given_name()};
 }
 
-void count_traffic(const scenarios::Traffic& traffic, const std::string& owner, Counter& counter) {
+void count_traffic(const Traffic& traffic, const std::string& owner, Counter& counter) {
   if (traffic.provenance) counter.add(*traffic.provenance, owner, "traffic");
 }
 
 void count_workload(const WorkloadModel& model, Counter& counter) {
-  const scenarios::Workload& spec = model.spec;
+  const Workload& spec = model.spec;
   if (spec.traffic) count_traffic(*spec.traffic, model.name, counter);
   const scenarios::Measured& m = *spec.measured;
   const auto add = [&](bool given, const char* input) {
     if (given) counter.add(m.provenance, model, input);
   };
   if (spec.llm) return;  // count_llm
-  if (spec.kind == scenarios::WorkloadKind::Notebook) {
+  if (spec.kind == WorkloadKind::Notebook) {
     add(true, "sessions of a user");
     add(true, "cells (intervals and gpuTime)");
     add(m.cpu.has_value(), "cpu");
-  } else if (spec.kind == scenarios::WorkloadKind::Service) {
+  } else if (spec.kind == WorkloadKind::Service) {
     add(m.request_gpu_time.has_value(), "requestGpuTime");
   } else {
     add(m.unit_time.has_value(), "unitTime");
@@ -313,7 +313,7 @@ void count_all_reduce(const WorkloadModel& model, const World& world, Counter& c
 std::string percent_text(double share) { return fmt::format("{:.3g} %", 100 * share); }
 
 // "x 0.58 (kernels fill 62 % of the GPU, by smActive; that work x 0.382, launches and waits stay)".
-std::string factor_text(const scenarios::Workload& spec, double gpu_scale) {
+std::string factor_text(const Workload& spec, double gpu_scale) {
   const CarriedOver found = carried_over(spec, gpu_scale);
   if (found.is_bound) {
     return fmt::format(
@@ -424,7 +424,7 @@ bool lacks_kernels(const WorkloadModel& model, const World& world) {
   });
 }
 
-void count_provenance(const scenarios::Scenario& scenario, UnknownInputs unknown, World& world) {
+void count_provenance(const Scenario& scenario, UnknownInputs unknown, World& world) {
   Counter counter(world.provenance);
   for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
     count_pool(scenario.node_pools[pool], world.pools[pool], world, scenario.claims, counter);

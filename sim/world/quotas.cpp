@@ -21,7 +21,6 @@ using scenarios::FlavorQuotas;
 using scenarios::ResourceFlavor;
 using scenarios::ResourceGroup;
 using scenarios::ResourceQuota;
-using scenarios::Scenario;
 
 const ResourceFlavor* flavor_called(const Scenario& scenario, const std::string& name) {
   return find_or_null(scenario.flavors, name, [](const auto& flavor) { return flavor.name.value; });
@@ -41,7 +40,7 @@ PoolMask pools_of(const ResourceFlavor& flavor, const World& world) {
 }
 
 // Kueue looks at those labels only that the flavor has, and at its taints, not at nodes.
-bool suits(const ResourceFlavor& flavor, const scenarios::PodTemplate& pod) {
+bool suits(const ResourceFlavor& flavor, const PodTemplate& pod) {
   const auto is_kept = [&](const auto& wanted) {
     const auto label = flavor.node_labels.find(wanted.first);
     return label == flavor.node_labels.end() || label->second == wanted.second;
@@ -67,7 +66,7 @@ QuotaLimits limits_of(const ResourceQuota& quota) {
 }
 
 // By a pod.
-std::map<std::string, std::int64_t> asked_by(const scenarios::Workload& workload) {
+std::map<std::string, std::int64_t> asked_by(const Workload& workload) {
   std::map<std::string, std::int64_t> each = {{"cpu", workload.pod.cpu_request.count},
                                               {"memory", workload.pod.memory_request.count},
                                               {"pods", 1}};
@@ -78,7 +77,7 @@ std::map<std::string, std::int64_t> asked_by(const scenarios::Workload& workload
 }
 
 // Of the workload, the pods that Kueue admits together.
-int pods_of_set(const scenarios::Workload& workload) {
+int pods_of_set(const Workload& workload) {
   return workload.part_of.value.empty() ? workload.pods_per_job
                                         : std::max(1, workload.pods_at_once());
 }
@@ -229,7 +228,7 @@ void tell_of_groups_apart(const WorkloadModel& model, Diagnostics& found) {
 }
 
 // Whether both are parts of what Kueue admits as a whole.
-bool is_same_object(const scenarios::Workload& a, const scenarios::Workload& b) {
+bool is_same_object(const Workload& a, const Workload& b) {
   return a.is_of_one_object_with(b) && a.queue.value == b.queue.value && a.count > 0 && b.count > 0;
 }
 

@@ -19,7 +19,7 @@ const scenarios::RecordedJobs& source_of(const World& world, const TraceModel& t
 // layout or one to come.
 std::optional<scenarios::Apart> lacks(const PoolModel& pool, const WorkloadModel& workload,
                                       std::size_t offer) {
-  const scenarios::PodTemplate& pod = workload.spec.pod;
+  const PodTemplate& pod = workload.spec.pod;
   if (workload.tickets > pool.most_tickets_per_node(offer)) return scenarios::Apart::NodeGpus;
   if (pod.cpu_request > pool.allocatable_cpu) return scenarios::Apart::NodeCpu;
   if (pod.memory_request > pool.allocatable_memory) return scenarios::Apart::NodeMemory;
@@ -47,7 +47,7 @@ std::optional<scenarios::Apart> lacks_everywhere(const World& world,
 std::vector<ApartJobs> jobs_for_no_node(const World& world, TraceModel& trace) {
   std::vector<ApartJobs> apart;
   for (const std::size_t w : trace.workloads) {
-    const scenarios::Workload& spec = world.workloads[w].spec;
+    const Workload& spec = world.workloads[w].spec;
     const auto why = lacks_everywhere(world, world.workloads[w]);
     if (!why || spec.count == 0) continue;
     trace.never_fit.push_back(w);

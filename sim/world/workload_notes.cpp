@@ -13,8 +13,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::Workload;
-
 std::int64_t mib(Bytes bytes) { return bytes.count / mebibytes(1).count; }
 
 std::string domain_name(const PoolModel& pool, const DomainKind& kind) {
@@ -33,7 +31,7 @@ const Tickets* tickets_in(const PoolDemand& demand, const DomainKind& kind) {
 // notebooks the run shows which fit.
 bool note_too_large(const WorkloadModel& model, const PoolModel& pool, const DomainKind& kind,
                     const Tickets& tickets, Bytes memory, Diagnostics& found) {
-  if (model.spec.kind == scenarios::WorkloadKind::Notebook) return false;
+  if (model.spec.kind == WorkloadKind::Notebook) return false;
   const Bytes one = memory + pool.context_memory;
   const std::optional<Bytes> limit = limit_of_process(pool, tickets, model);
   const bool limited = limit && one > *limit;
@@ -90,7 +88,7 @@ void note_greedy(const WorkloadModel& model, const PoolModel& pool, const Ticket
 void note_unknown_memory(const WorkloadModel& model, const PoolModel& pool, const Tickets& tickets,
                          Bytes memory, Diagnostics& found) {
   const bool is_said = model.spec.gpu_memory.where.line > 0 || memory.count > 0 || model.greedy ||
-                       model.spec.kind == scenarios::WorkloadKind::Notebook;
+                       model.spec.kind == WorkloadKind::Notebook;
   if (is_said || tickets.count < 2) return;
   add_diagnostic(
       found, Code::GpuMemUnlimited, model.spec.name.where,
@@ -226,7 +224,7 @@ void note_batches_of_batches(const WorkloadModel& model, Diagnostics& found) {
 // Nothing in Kubernetes compares an image with the CPUs of a node: such pods start, and crash. Pods
 // that select CPUs say with that what their images are built for.
 void check_images(const WorkloadModel& model, const World& world, Diagnostics& found) {
-  const scenarios::PodTemplate& pod = model.spec.pod;
+  const PodTemplate& pod = model.spec.pod;
   const bool is_said = !pod.image_architectures.empty();
   if (!is_said && pod.node_selector.contains(std::string(scenarios::kArchitectureLabel))) return;
   std::vector<std::string_view> built_for;

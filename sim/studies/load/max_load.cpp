@@ -22,7 +22,6 @@ namespace slicewise::sim {
 namespace {
 
 using scenarios::Objective;
-using scenarios::Scenario;
 
 // A test needs two replications, and a handful more to be worth much where figures scatter.
 constexpr int kFewestReplications = 2;
@@ -98,7 +97,7 @@ class Search {
  public:
   // `apart`: workloads that share no node with others are judged one by one, and a load ends at the
   // first that fails.
-  Search(const Subject& subject, const models::Catalogue& catalogue, const MaxLoadOptions& options,
+  Search(const Subject& subject, const Catalogue& catalogue, const MaxLoadOptions& options,
          bool apart)
       : subject_(subject),
         catalogue_(catalogue),
@@ -302,7 +301,7 @@ class Search {
   }
 
   const Subject& subject_;
-  const models::Catalogue& catalogue_;
+  const Catalogue& catalogue_;
   RunOptions run_;
   bool apart_;
   int done_before_ = 0;
@@ -350,8 +349,8 @@ std::optional<double> MaxLoad::width() const {
   return *load.failed / *load.passed - 1;
 }
 
-Expected<MaxLoad> find_max_load(const scenarios::ScenarioSet& set, std::size_t variant,
-                                const models::Catalogue& catalogue, const MaxLoadOptions& options) {
+Expected<MaxLoad> find_max_load(const ScenarioSet& set, std::size_t variant,
+                                const Catalogue& catalogue, const MaxLoadOptions& options) {
   Subject subject;
   subject.base = at_its_peak(set.variants[variant]);
   auto targets = load_targets(subject.base, options.scale);

@@ -17,11 +17,8 @@ namespace slicewise::sim {
 namespace {
 
 using scenarios::Pipeline;
-using scenarios::Scenario;
-using scenarios::Workload;
-using scenarios::WorkloadKind;
 
-bool is_steady(const scenarios::Traffic& traffic) {
+bool is_steady(const Traffic& traffic) {
   return std::holds_alternative<std::monostate>(traffic.shape);
 }
 

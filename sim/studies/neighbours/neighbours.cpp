@@ -15,8 +15,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::Scenario;
-
 void fill_rows(const std::vector<Companions>& companies, NeighbourMatrix& matrix) {
   const std::size_t count = matrix.workloads.size();
   for (std::size_t w = 0; w < count; ++w) {
@@ -71,9 +69,9 @@ void note_faults(const Scenario& base, const std::vector<Companions>& companies,
                  Diagnostics& notes) {
   for (const Companions& company : companies) {
     if (company.workloads.size() != 2 || company.fault_victims == 0) continue;
-    const scenarios::Workload& first = base.workloads[company.workloads[0]];
-    const scenarios::Workload& second = base.workloads[company.workloads[1]];
-    const scenarios::Workload& faulty = first.faults ? first : second;
+    const Workload& first = base.workloads[company.workloads[0]];
+    const Workload& second = base.workloads[company.workloads[1]];
+    const Workload& faulty = first.faults ? first : second;
     const auto victims = first.faults && second.faults
                              ? fmt::format("each other's")
                              : fmt::format("\"{}\"'s", (first.faults ? second : first).name.value);
@@ -86,7 +84,7 @@ void note_faults(const Scenario& base, const std::vector<Companions>& companies,
 }
 
 // How long the whole scenario runs, for companies that would never end; 0 where it says so itself.
-Expected<Duration> length_of(const Scenario& base, const models::Catalogue& catalogue,
+Expected<Duration> length_of(const Scenario& base, const Catalogue& catalogue,
                              const RunOptions& options) {
   if (base.duration) return Duration{};
   auto world = build_world(base, catalogue);
@@ -120,8 +118,8 @@ std::string_view figure_name(NeighbourFigure figure) {
   return "latencyP99";
 }
 
-Expected<NeighbourMatrix> find_neighbours(const scenarios::ScenarioSet& set, std::size_t variant,
-                                          const models::Catalogue& catalogue,
+Expected<NeighbourMatrix> find_neighbours(const ScenarioSet& set, std::size_t variant,
+                                          const Catalogue& catalogue,
                                           const NeighbourOptions& options) {
   const Scenario& scenario = set.variants[variant];
   NeighbourMatrix matrix;
@@ -145,7 +143,7 @@ Expected<NeighbourMatrix> find_neighbours(const scenarios::ScenarioSet& set, std
     together.add(base, company, *length, catalogue);
   }
   together.simulate(simulations);
-  for (const scenarios::Workload& workload : base.workloads) {
+  for (const Workload& workload : base.workloads) {
     matrix.workloads.push_back(workload.name.value);
   }
   matrix.interrupted = is_interrupted(options.run);

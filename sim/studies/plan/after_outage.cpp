@@ -50,9 +50,9 @@ std::optional<OptionFigures> fails_after_outage(const BlockSearch& search, const
 
 AfterOutage own_pools_after_outage(const BlockSearch& search, const RunOptions& run,
                                    const OptionFigures& figures) {
-  scenarios::Scenario left = search.base;
-  for (scenarios::NodePool& pool : left.node_pools) {
-    const models::InstanceType* type = search.catalogue.find_instance(pool.instance_type.value);
+  Scenario left = search.base;
+  for (NodePool& pool : left.node_pools) {
+    const InstanceType* type = search.catalogue.find_instance(pool.instance_type.value);
     const bool has_gpus = type != nullptr && type->gpu_count > 0;
     if (has_gpus && !pool.most_nodes) pool.nodes = survivors(search.space.survive, pool.nodes);
   }

@@ -19,8 +19,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::PlanGoal;
-
 // Probes of one round. Not the number of threads or ranks: what is asked must not depend on them.
 constexpr std::size_t kRound = 24;
 // ... where the first that stands ends the search, or is waited for.
@@ -403,8 +401,8 @@ void say_pools(const BlockSearch& search, std::string_view what, std::span<const
   search.so_far(fmt::format("{}: {}, ${:.0f} a month", what, fleet, to_dollars(monthly)));
 }
 
-BlockSearch search_within(const BlockSearch& search, const scenarios::Scenario& base,
-                          const PlanSpace& space, ProbeBatch* probes) {
+BlockSearch search_within(const BlockSearch& search, const Scenario& base, const PlanSpace& space,
+                          ProbeBatch* probes) {
   BlockSearch there{base,        search.catalogue,
                     space,       probes == nullptr ? search.probes : *probes,
                     search.goal, search.replications};

@@ -29,11 +29,11 @@ struct BlockResult {
 using ServicePods = std::map<std::string, int>;
 
 struct BlockSearch {
-  const scenarios::Scenario& base;
-  const models::Catalogue& catalogue;
+  const Scenario& base;
+  const Catalogue& catalogue;
   const PlanSpace& space;
   ProbeBatch& probes;  // who answers
-  scenarios::PlanGoal goal = scenarios::PlanGoal::MonthlyCost;
+  PlanGoal goal = PlanGoal::MonthlyCost;
   int replications = 1;
   std::function<void(const std::string& line)> so_far = nullptr;  // see RunOptions
   std::string input = {};  // of the scenario, that is otherwise; see PlanProbe
@@ -45,7 +45,7 @@ struct BlockSearch {
   const BlockSearch* varied = nullptr;
   std::vector<PoolChoice> refuted = {};  // stand alone, but not beside the other pools
   // Where simulations are long: the scenario's busiest minutes, and who answers what stands there.
-  const scenarios::Scenario* busiest = nullptr;
+  const Scenario* busiest = nullptr;
   ProbeBatch* glances = nullptr;
 
   // The question whether the pools stand.
@@ -67,8 +67,8 @@ struct BlockSearch {
 };
 
 // The same search of another scenario, or among other pools. `probes`: who answers there.
-BlockSearch search_within(const BlockSearch& search, const scenarios::Scenario& base,
-                          const PlanSpace& space, ProbeBatch* probes = nullptr);
+BlockSearch search_within(const BlockSearch& search, const Scenario& base, const PlanSpace& space,
+                          ProbeBatch* probes = nullptr);
 
 // The choice with one node, in which bounds are the same as with any number.
 Expected<World> world_on_one_node(const BlockSearch& search, const PoolChoice& choice);
@@ -81,7 +81,7 @@ inline constexpr double kLongSimulation = 5e6;
 inline constexpr double kWorthAGlance = 1e6;
 
 // What is minimised; nullopt when it is not defined, as the cost per job of no job.
-std::optional<double> goal_of(scenarios::PlanGoal goal, const OptionFigures& figures);
+std::optional<double> goal_of(PlanGoal goal, const OptionFigures& figures);
 
 // Whether what stands close to its limits, or where it is chance which pods meet, does so with
 // other random numbers, too: of many configurations that are tried some stand by chance.

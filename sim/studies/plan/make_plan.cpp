@@ -22,9 +22,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::PlanGoal;
-using scenarios::Scenario;
-
 // Jobs that run once have no bill by the month to minimise.
 PlanGoal goal_for(const Scenario& scenario, const PlanOptions& options) {
   if (options.goal) return *options.goal;
@@ -34,11 +31,11 @@ PlanGoal goal_for(const Scenario& scenario, const PlanOptions& options) {
 
 // The scenario alone on each instance type: what is wrong with all of them is wrong with it.
 std::vector<Expected<World>> worlds_alone(const Scenario& base, const PlanSpace& space,
-                                          const models::Catalogue& catalogue) {
+                                          const Catalogue& catalogue) {
   std::vector<Expected<World>> worlds;
   worlds.reserve(space.types.size());
   const std::vector<std::string> workloads = workloads_with_pods(base);
-  for (const models::InstanceType* type : space.types) {
+  for (const InstanceType* type : space.types) {
     for (std::vector<ServingChoice>& serving : serving_ways(base, workloads, *type, space)) {
       PoolChoice alone = unshared(*type, workloads);
       alone.serving = std::move(serving);
@@ -209,17 +206,16 @@ void tell_late_starts(const BlockSearch& search, Plan& plan) {
   }
 }
 
-Plan begun_plan(const scenarios::ScenarioSet& set, std::size_t variant,
-                const models::Catalogue& catalogue, const PlanOptions& options,
-                const BlockSearch& search) {
+Plan begun_plan(const ScenarioSet& set, std::size_t variant, const Catalogue& catalogue,
+                const PlanOptions& options, const BlockSearch& search) {
   Plan plan;
   plan.stamp = stamp_of(set, variant, search.base, catalogue);
   plan.goal = search.goal;
-  for (const models::InstanceType* type : search.space.types) {
+  for (const InstanceType* type : search.space.types) {
     plan.instance_types.push_back(type->name);
   }
   plan.purchases = search.space.purchases;
-  for (const scenarios::Workload& workload : search.base.workloads) {
+  for (const Workload& workload : search.base.workloads) {
     if (workload.placeholder) plan.placeholders.push_back(workload.given_name());
   }
   if (options.vary_pods > 0) plan.vary_pods = options.vary_pods;
@@ -249,8 +245,8 @@ void add_hints(const BlockSearch& search, const PlanOptions& options, Plan& plan
 
 }  // namespace
 
-Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
-                         const models::Catalogue& catalogue, const PlanOptions& options) {
+Expected<Plan> make_plan(const ScenarioSet& set, std::size_t variant, const Catalogue& catalogue,
+                         const PlanOptions& options) {
   const Scenario base = as_judged(set.variants[variant]);
   Diagnostics found;
   check_pods(base, "plans are", found);

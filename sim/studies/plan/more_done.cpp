@@ -8,9 +8,9 @@
 namespace slicewise::sim {
 namespace {
 
-bool has_free_work(const scenarios::Scenario& base, const PoolChoice& pool) {
-  return std::ranges::any_of(base.workloads, [&](const scenarios::Workload& workload) {
-    using Kind = scenarios::WorkloadKind;
+bool has_free_work(const Scenario& base, const PoolChoice& pool) {
+  return std::ranges::any_of(base.workloads, [&](const Workload& workload) {
+    using Kind = WorkloadKind;
     const bool works = workload.kind == Kind::Job || workload.kind == Kind::Deployment;
     return works && workload.objectives.empty() && has_one_of(pool, {workload.name.value});
   });

@@ -27,7 +27,7 @@ struct Home {
 };
 
 std::optional<Home> home_on(const BlockSearch& search, const std::vector<std::string>& workloads,
-                            const models::InstanceType& type, const PlanSpace& space) {
+                            const InstanceType& type, const PlanSpace& space) {
   for (std::vector<ServingChoice>& serving : serving_ways(search.base, workloads, type, space)) {
     PoolChoice whole = unshared(type, workloads);
     whole.serving = serving;
@@ -57,11 +57,11 @@ std::string type_that_holds(const BlockSearch& search, const std::vector<std::st
   if (space.tensor_parallel.empty()) {
     space.tensor_parallel.assign(std::begin(kUsualSplits), std::end(kUsualSplits));
   }
-  const models::InstanceType* best = nullptr;
+  const InstanceType* best = nullptr;
   double least = 0;
   Bytes memory;
   std::vector<ServingChoice> serving;
-  for (const models::InstanceType& type : search.catalogue.instances) {
+  for (const InstanceType& type : search.catalogue.instances) {
     if (!type.retired_on.empty()) continue;
     auto home = home_on(search, workloads, type, search.space);
     if (!home) home = home_on(search, workloads, type, space);
@@ -124,7 +124,7 @@ std::string beyond_the_price(const BlockSearch& search) {
   space.max_monthly_cost.reset();
   BlockSearch there = search_within(search, search.base, space);
   there.so_far = nullptr;
-  there.goal = scenarios::PlanGoal::MonthlyCost;
+  there.goal = PlanGoal::MonthlyCost;
   std::optional<PlanOption> found = cheapest_plan(there, std::nullopt);
   if (search.vary_pods > 0) {
     auto other = best_with_other_pods(there, found, search.vary_pods);

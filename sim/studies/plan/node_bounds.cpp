@@ -25,7 +25,6 @@ namespace {
 using scenarios::Figure;
 using scenarios::Objective;
 using scenarios::ServiceTime;
-using scenarios::WorkloadKind;
 
 // A bound that comes so near to its limit may be missed by chance, and is left to the simulation.
 constexpr double kMargin = 0.9;
@@ -125,7 +124,7 @@ double latency_beside(const ServiceTime& law, double mean, double rate, double q
 bool queues_alone(const WorkloadModel& workload) {
   const scenarios::Serving& serving = workload.spec.serving;
   const bool at_random = serving.routing == scenarios::Routing::Random || workload.spec.count == 1;
-  return is_steady(workload) && workload.spec.traffic->gaps == scenarios::Traffic::Gaps::Poisson &&
+  return is_steady(workload) && workload.spec.traffic->gaps == Traffic::Gaps::Poisson &&
          at_random && !workload.spec.autoscaling && workload.spec.count > 0 &&
          workload.spec.processes_per_pod == 1 && serving.max_batch <= 1 && serving.bursts == 1 &&
          serving.concurrency == 0 && serving.retries == 0 && workload.spec.measured &&

@@ -19,18 +19,15 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::NodePool;
-using scenarios::Scenario;
-
 // The instances of each GPU; nullopt: GPUs are cut in different ways, or anew over time.
-std::optional<std::vector<models::MigCount>> equal_cuts(const PoolModel& pool) {
+std::optional<std::vector<MigCount>> equal_cuts(const PoolModel& pool) {
   std::map<int, std::map<std::string, int>> of_gpu;
   if (pool.layouts.size() > 1) return std::nullopt;
   for (const NodeLayout::Domain& domain : pool.layouts.front().domains) {
     const std::string& profile = pool.kinds[domain.kind].partition;
     if (!profile.empty()) ++of_gpu[domain.gpu][profile];
   }
-  std::vector<models::MigCount> counts;
+  std::vector<MigCount> counts;
   if (of_gpu.empty()) return counts;
   const auto& first = of_gpu.begin()->second;
   const bool equal =
@@ -42,10 +39,10 @@ std::optional<std::vector<models::MigCount>> equal_cuts(const PoolModel& pool) {
 }
 
 std::string purchase_of(const Scenario& scenario, const NodePool& pool, const PoolModel& model) {
-  if (pool.capacity_type == scenarios::CapacityType::Spot) {
+  if (pool.capacity_type == CapacityType::Spot) {
     return pool.spot && pool.spot->falls_back_to_on_demand ? std::string(kSpotFallback) : "spot";
   }
-  if (pool.capacity_type == scenarios::CapacityType::Reserved) return "reserved";
+  if (pool.capacity_type == CapacityType::Reserved) return "reserved";
   for (const auto& plan : scenario.price_plans) {
     if (plan.instance_type.value == model.instance_type) return plan.name;
   }
@@ -73,7 +70,7 @@ Diagnostic no_words_for(const NodePool& pool, const std::string& what) {
 }  // namespace
 
 Expected<std::vector<PoolChoice>> pools_as_they_stand(const Scenario& scenario,
-                                                      const models::Catalogue& catalogue) {
+                                                      const Catalogue& catalogue) {
   // Plans are of the pods that use GPUs.
   const Expected<World> world = build_world(without_queues(scenario), catalogue);
   if (!world) return tl::unexpected(world.error());

@@ -70,7 +70,7 @@ std::vector<std::optional<PlanOption>> next_best(const BlockSearch& search,
                                                  const std::vector<PlanOption>& options,
                                                  const std::vector<Bracket>& brackets) {
   // Bills by the month are in order, whatever the input: the first that stands is it.
-  const bool in_order = search.goal == scenarios::PlanGoal::MonthlyCost;
+  const bool in_order = search.goal == PlanGoal::MonthlyCost;
   std::vector<std::optional<PlanOption>> best(brackets.size());
   for (std::size_t o = 1; o < options.size(); ++o) {
     std::vector<PlanProbe> ask;
@@ -107,7 +107,7 @@ std::vector<bool> second_stands(const BlockSearch& search, const std::vector<Pla
 
 // Whether less of an input leaves the goal as it is: nodes that stay cost the same by the month.
 bool is_fixed(const BlockSearch& search, const PlanOption& option) {
-  return search.goal == scenarios::PlanGoal::MonthlyCost &&
+  return search.goal == PlanGoal::MonthlyCost &&
          std::ranges::none_of(option.pools, [](const PoolChoice& pool) { return pool.elastic; });
 }
 
@@ -143,7 +143,7 @@ std::optional<Flip> falling_flip(const BlockSearch& search, const PlanOption& be
 
 // By how much the best option's instance type must cost more for another type to be as cheap.
 std::optional<Flip> price_flip(const BlockSearch& search, const std::vector<PlanOption>& options) {
-  if (search.goal == scenarios::PlanGoal::LatencyP99) return std::nullopt;
+  if (search.goal == PlanGoal::LatencyP99) return std::nullopt;
   const PlanOption& best = options.front();
   const std::string& type = best.pools.front().instance_type;
   for (std::size_t o = 1; o < options.size(); ++o) {

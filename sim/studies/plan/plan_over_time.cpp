@@ -20,7 +20,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::Scenario;
 using WorkloadNames = std::vector<std::string>;
 
 int nodes_of(const PlanOption& option) {
@@ -156,8 +155,8 @@ class Growth {
 
   // As many more pods of these Services as there is more traffic.
   ServicePods in_proportion(ServicePods pods, double factor, const WorkloadNames& names) const {
-    for (const scenarios::Workload& workload : search_.base.workloads) {
-      if (workload.kind != scenarios::WorkloadKind::Service || workload.autoscaling) continue;
+    for (const Workload& workload : search_.base.workloads) {
+      if (workload.kind != WorkloadKind::Service || workload.autoscaling) continue;
       const bool is_named = contains(names, workload.name.value);
       if (workload.count == 0 || !is_named) continue;
       const int wanted = static_cast<int>(std::ceil(workload.count * factor));

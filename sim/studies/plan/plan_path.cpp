@@ -25,7 +25,6 @@ constexpr int kMostWeighed = 8;
 // Steps of a path that nobody limits.
 constexpr int kMostPathSteps = 40;
 
-using scenarios::Scenario;
 using WorkloadNames = std::vector<std::string>;
 
 bool has_no_price(const PricedPool& pool) { return !pool.monthly; }
@@ -284,7 +283,7 @@ class PathSearch {
                                             std::optional<PricedPool> pool) {
     if (search_.vary_pods == 0) return pool;
     Scenario alone = search_.base;
-    for (scenarios::Workload& workload : alone.workloads) {
+    for (Workload& workload : alone.workloads) {
       if (!contains(block, workload.name.value)) workload.count = 0;
     }
     BlockSearch there = search_within(search_, alone, search_.space);

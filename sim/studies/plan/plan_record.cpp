@@ -80,8 +80,8 @@ Record inputs_of_best() {
 
 }  // namespace
 
-Record declared(Of<models::MigCount>) {
-  using M = models::MigCount;
+Record declared(Of<MigCount>) {
+  using M = MigCount;
   return {"instances of one profile",
           {field<&M::profile>("profile", "MIG profile"), field<&M::count>("count", "of each GPU")}};
 }

@@ -45,16 +45,16 @@ std::optional<TellingMeasurement> telling_measurement(const World& world,
 
 // How much more load the best option bears. What a policy says of headroom can be judged only once
 // it is known: the best option that all policies let pass is the answer.
-void settle_headroom(const scenarios::ScenarioSet& set, const scenarios::Scenario& base,
-                     const models::Catalogue& catalogue, const PlanOptions& options, Plan& plan);
+void settle_headroom(const ScenarioSet& set, const Scenario& base, const Catalogue& catalogue,
+                     const PlanOptions& options, Plan& plan);
 
 bool asks_for_headroom(const std::vector<scenarios::Policy>& policies);
 
 // The best option over runs with random numbers that no search has seen, beside the second, with
 // inputs that each run draws where that is asked for; a note where that takes more requests than it
 // is worth, or nothing can be drawn. REQUIRES: plan.options is not empty.
-void add_risk(const scenarios::Scenario& base, const models::Catalogue& catalogue,
-              const PlanOptions& options, Plan& plan);
+void add_risk(const Scenario& base, const Catalogue& catalogue, const PlanOptions& options,
+              Plan& plan);
 
 // One sentence or none: an instance type that holds the pods where none that was tried does; else
 // the cheapest that stands whatever it costs; else the limit of nodes or cost that was in the way
@@ -64,25 +64,23 @@ std::vector<std::string> nearest_to_standing(const BlockSearch& search,
                                              const std::vector<RejectedChoice>& rejected);
 
 // plan_checks.cpp: what the options ask for and the scenario does not bear.
-void check_options(const scenarios::Scenario& base, const PlanOptions& options,
-                   scenarios::PlanGoal goal, Diagnostics& found);
+void check_options(const Scenario& base, const PlanOptions& options, PlanGoal goal,
+                   Diagnostics& found);
 
 // best_world.cpp: what is known of the best option's world.
-void add_provenance(const scenarios::Scenario& base, const models::Catalogue& catalogue,
-                    Plan& plan);
+void add_provenance(const Scenario& base, const Catalogue& catalogue, Plan& plan);
 
 // own_pools.cpp: the scenario's own pools beside the options, and whether to keep them.
 void add_today(const BlockSearch& search, const RunOptions& run, Plan& plan);
 
 // plan_notes.cpp: only Jobs, and not those of a log, which come every month.
-bool runs_once(const scenarios::Scenario& scenario);
+bool runs_once(const Scenario& scenario);
 // `base`: the scenario as it is judged.
-void add_notes(const scenarios::Scenario& written, const scenarios::Scenario& base,
-               const models::Catalogue& catalogue, Plan& plan);
+void add_notes(const Scenario& written, const Scenario& base, const Catalogue& catalogue,
+               Plan& plan);
 
 // recorded_bill.cpp: nullopt without recorded jobs, or without a price of such GPUs.
-std::optional<RecordedBill> recorded_bill(const scenarios::Scenario& base,
-                                          const models::Catalogue& catalogue);
+std::optional<RecordedBill> recorded_bill(const Scenario& base, const Catalogue& catalogue);
 
 // after_outage.cpp: --survive: whether what stands still does without the nodes that may be lost.
 // What an outage leaves of the pools.
@@ -107,7 +105,7 @@ AfterOutage own_pools_after_outage(const BlockSearch& search, const RunOptions& 
 // The busiest minutes of a long scenario, once: what stands in them is worth the whole, and is
 // looked at first. nullopt: no minutes stand for the rest, as where jobs run or traffic is
 // recorded, or it is not much longer than they are.
-std::optional<scenarios::Scenario> busiest_minutes(const scenarios::Scenario& scenario);
+std::optional<Scenario> busiest_minutes(const Scenario& scenario);
 
 // more_done.cpp
 // The option with other ways to share the GPUs of its pools, where that costs no more and ranks
@@ -118,15 +116,13 @@ void get_more_done(const BlockSearch& search, PlanOption& option);
 // other_regions.cpp: what the options of a plan cost in other regions: the same nodes do the same
 // there. Each once, without the scenario's own; "all": of the price book. Unknown ones are added to
 // `found`.
-std::vector<std::string> regions_named(const std::vector<std::string>& names,
-                                       const scenarios::Scenario& base,
-                                       const models::Catalogue& catalogue, Diagnostics& found);
+std::vector<std::string> regions_named(const std::vector<std::string>& names, const Scenario& base,
+                                       const Catalogue& catalogue, Diagnostics& found);
 
 // Of the options the cheapest in each region.
 std::vector<PlannedRegion> other_regions(const std::vector<std::string>& regions,
                                          const std::vector<PlanOption>& options,
-                                         const scenarios::Scenario& base,
-                                         const models::Catalogue& catalogue);
+                                         const Scenario& base, const Catalogue& catalogue);
 
 // plan_over_time.cpp: what the best option becomes while traffic grows, and what is paid in advance
 // for it. Month by month, each with `growth` more traffic than the one before: the option stays
@@ -149,15 +145,15 @@ PlanPath path_from(const BlockSearch& search, std::vector<PoolChoice> now,
                    const std::optional<PlanOption>& best, std::optional<int> most);
 
 // Simulates what requests each step costs where all its pods restart at once, and one by one.
-void add_disruption(const scenarios::Scenario& base, const models::Catalogue& catalogue,
-                    const RunOptions& run, PlanPath& path);
+void add_disruption(const Scenario& base, const Catalogue& catalogue, const RunOptions& run,
+                    PlanPath& path);
 
 // What happens to pods and nodes where the pools of `from` become those of `to`; savings not set.
-PathStep step_between(const scenarios::Scenario& base, std::vector<PoolChoice> from,
+PathStep step_between(const Scenario& base, std::vector<PoolChoice> from,
                       std::vector<PoolChoice> to);
 
 // Pods of the workload that do not go on then.
-int pods_restarted(const scenarios::Scenario& base, const std::vector<PoolChoice>& from,
+int pods_restarted(const Scenario& base, const std::vector<PoolChoice>& from,
                    const std::vector<PoolChoice>& to, const std::string& name);
 
 // scaled_down.cpp: scaling down at night: pods that go while the load allows it, on nodes that come

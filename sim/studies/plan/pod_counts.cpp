@@ -12,9 +12,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::Scenario;
-using scenarios::Workload;
-
 // Less is not worth another number of pods.
 constexpr double kWorthAWord = 0.95;
 constexpr std::size_t kMostHints = 3;
@@ -38,7 +35,7 @@ std::vector<const Workload*> variable_services(const Scenario& base) {
                return stage.workload.value == workload.name.value;
              });
     });
-    const bool varies = workload.kind == scenarios::WorkloadKind::Service && workload.count > 0 &&
+    const bool varies = workload.kind == WorkloadKind::Service && workload.count > 0 &&
                         (in_pipeline || !workload.objectives.empty());
     if (varies) services.push_back(&workload);
   }

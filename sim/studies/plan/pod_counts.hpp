@@ -11,11 +11,10 @@ namespace slicewise::sim {
 // Those of the option that are not the scenario's.
 ServicePods changed_pods(const PlanOption& option);
 
-scenarios::Scenario with_pods(scenarios::Scenario base, const ServicePods& pods);
+Scenario with_pods(Scenario base, const ServicePods& pods);
 
 // As `search`, for `base`, which has these pods. REQUIRES: `base` outlives what is returned.
-BlockSearch search_with_pods(const BlockSearch& search, const scenarios::Scenario& base,
-                             ServicePods pods);
+BlockSearch search_with_pods(const BlockSearch& search, const Scenario& base, ServicePods pods);
 
 // The most that each Service may have with up to `more`, where that is another number than its own.
 ServicePods pods_with_more(const BlockSearch& search, int more);

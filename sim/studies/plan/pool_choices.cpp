@@ -20,7 +20,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::Scenario;
 using Stage = RejectedChoice::Stage;
 
 // Pods per GPU that are tried where nobody says which; the most that fit is always among them.
@@ -41,10 +40,10 @@ constexpr std::size_t kMostDivided = 4;
 
 // What is known of the workloads on the instance type.
 struct TypeView {
-  const models::InstanceType& type;
+  const InstanceType& type;
   const PlanSpace& space;
   const World& exclusive;
-  const models::MigGeometry* geometry;  // nullptr: no MIG
+  const MigGeometry* geometry;  // nullptr: no MIG
   GpuMemoryNeeds needs;
   int pods = 0;
   std::vector<std::string> workloads;
@@ -272,7 +271,7 @@ void add_shared_mig(const TypeView& view, Strategy strategy, PoolChoices& found)
   bool any = false;
   const Bytes process = view.needs.largest_process;
   const bool in_shares = strategy == Strategy::MigMps && process.count > 0;
-  for (const models::MigProfile& profile : view.geometry->profiles) {
+  for (const MigProfile& profile : view.geometry->profiles) {
     if (!profile.memory || profile.media_extensions || profile.max_count < 2) continue;
     const Bytes memory = in_shares ? beside_server(*profile.memory) : *profile.memory;
     int holds = pods_in(view, memory);
@@ -350,8 +349,8 @@ void add_strategy(const TypeView& view, Strategy strategy, PoolChoices& found) {
   }
 }
 
-void add_choices(const Scenario& base, PoolChoice alone, const models::InstanceType& type,
-                 const PlanSpace& space, const models::Catalogue& catalogue, PoolChoices& found) {
+void add_choices(const Scenario& base, PoolChoice alone, const InstanceType& type,
+                 const PlanSpace& space, const Catalogue& catalogue, PoolChoices& found) {
   const Expected<World> world = probe_world(base, {.pools = {alone}}, catalogue);
   alone.nodes = 0;
   if (auto refusal = refusal_of(world)) {
@@ -379,7 +378,7 @@ void add_choices(const Scenario& base, PoolChoice alone, const models::InstanceT
 }
 
 // Claims say which devices the pods need: those of other types, or too small parts, are no choice.
-void keep_to_claims(const Scenario& base, const models::Catalogue& catalogue, PoolChoices& found) {
+void keep_to_claims(const Scenario& base, const Catalogue& catalogue, PoolChoices& found) {
   if (base.claims.empty()) return;
   std::vector<PoolChoice> all = std::exchange(found.choices, {});
   for (PoolChoice& choice : all) {
@@ -398,8 +397,8 @@ void keep_to_claims(const Scenario& base, const models::Catalogue& catalogue, Po
 }  // namespace
 
 PoolChoices pool_choices(const Scenario& base, const std::vector<std::string>& workloads,
-                         const models::InstanceType& type, const PlanSpace& space,
-                         const models::Catalogue& catalogue) {
+                         const InstanceType& type, const PlanSpace& space,
+                         const Catalogue& catalogue) {
   PoolChoices found;
   for (std::vector<ServingChoice>& serving : serving_ways(base, workloads, type, space)) {
     PoolChoice alone = unshared(type, workloads);

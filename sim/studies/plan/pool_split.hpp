@@ -32,6 +32,6 @@ SplitResult split_pools(const BlockSearch& search, std::optional<double> cap);
 std::optional<PlanOption> cheapest_plan(const BlockSearch& search, std::optional<double> cap);
 
 // Workloads that may be apart from the others, in the order of the scenario.
-std::vector<std::vector<std::string>> separable_groups(const scenarios::Scenario& scenario);
+std::vector<std::vector<std::string>> separable_groups(const Scenario& scenario);
 
 }  // namespace slicewise::sim

@@ -58,7 +58,7 @@ namespace {
 // Times that pools are planned anew because of what they miss together.
 constexpr int kMostAnew = 8;
 
-std::vector<std::string> concerned_by(const std::string& input, const scenarios::Scenario& base) {
+std::vector<std::string> concerned_by(const std::string& input, const Scenario& base) {
   std::vector<std::string> names = workloads_with_pods(base);
   std::erase_if(names, [&](const std::string& name) {
     return !concerns(input, {base.find_workload(name)->given_name()});

@@ -18,10 +18,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::Scenario;
-using scenarios::Traffic;
-using scenarios::Workload;
-
 constexpr int kHoursOfDay = 24;
 constexpr Duration kEachHour = hours(1);
 constexpr std::int64_t kNsOfDay = kEachHour.ns * kHoursOfDay;
@@ -193,8 +189,7 @@ struct FallingLoad {
 std::optional<FallingLoad> falling_load(const Scenario& scenario, const PoolChoice& pool,
                                         std::size_t place) {
   const Workload* service = scenario.find_workload(pool.workloads[place]);
-  if (service == nullptr || service->autoscaling ||
-      service->kind != scenarios::WorkloadKind::Service) {
+  if (service == nullptr || service->autoscaling || service->kind != WorkloadKind::Service) {
     return std::nullopt;
   }
   const bool is_changed = !pool.pods.empty() && pool.pods[place] > 0;

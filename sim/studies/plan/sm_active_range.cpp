@@ -20,7 +20,7 @@ constexpr int kBisections = 6;
 // Those that do not give it, where a type in the search has another GPU than they were measured on.
 std::vector<std::string> workloads_in_doubt(const BlockSearch& search) {
   std::vector<std::string> names;
-  for (const models::InstanceType* type : search.space.types) {
+  for (const InstanceType* type : search.space.types) {
     const auto world = world_on_one_node(search, unshared(*type, workloads_with_pods(search.base)));
     if (!world) continue;
     for (const WorkloadModel& workload : world->workloads) {
@@ -42,7 +42,7 @@ class RangeSearch {
     const std::optional<PlanOption> own = standing(best_.pools, at);
     const BlockSearch there = search_.with_input(kSmActive, at);
     std::optional<double> cap;
-    if (own && search_.goal == scenarios::PlanGoal::MonthlyCost) {
+    if (own && search_.goal == PlanGoal::MonthlyCost) {
       constexpr double kLess = 1 - 1e-9;  // what costs as much beats nothing
       cap = kLess * *own->goal;
     }

@@ -19,8 +19,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::PlanGoal;
-
 // Replications with other random numbers where it is chance which pods meet on a GPU: what one
 // placement in five spoils stands in five replications one time in three.
 constexpr int kTimesByChance = 4;
@@ -28,7 +26,7 @@ constexpr int kTimesByChance = 4;
 // Which of its workloads share a GPU or an instance of one is up to the scheduler.
 bool meets_by_chance(const BlockSearch& search, const PoolChoice& choice) {
   const bool alone = choice.strategy == Strategy::Exclusive || choice.strategy == Strategy::Vgpu;
-  const models::InstanceType* type = search.catalogue.find_instance(choice.instance_type);
+  const InstanceType* type = search.catalogue.find_instance(choice.instance_type);
   const int gpus = choice.nodes * (type == nullptr ? 1 : type->gpu_count);
   return !alone && choice.workloads.size() > 1 && (gpus > 1 || !choice.mig.empty());
 }
@@ -36,7 +34,7 @@ bool meets_by_chance(const BlockSearch& search, const PoolChoice& choice) {
 // Whether a replication has so many requests beyond each quantile that limits the Service's
 // latency that it tells the quantile.
 bool is_told_by_one(const BlockSearch& search, const std::string& name) {
-  const scenarios::Workload* const workload = search.base.find_workload(name);
+  const Workload* const workload = search.base.find_workload(name);
   if (workload == nullptr) return false;    // a pipeline
   if (!search.input.empty()) return false;  // of other traffic
   if (!workload->traffic || !search.base.duration || workload->autoscaling) return false;

@@ -12,15 +12,13 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::Scenario;
-
 // kubernetes.io/arch and os say what the image runs on.
 bool is_for_the_image(const std::string& label) { return label.starts_with("kubernetes.io/"); }
 
 // Takes the selectors of the labels away, and says whose they were.
 std::vector<std::string> take_selectors(Scenario& scenario) {
   std::vector<std::string> workloads;
-  for (scenarios::Workload& workload : scenario.workloads) {
+  for (Workload& workload : scenario.workloads) {
     const auto taken = std::erase_if(workload.pod.node_selector, [&](const auto& selector) {
       const bool is_label = std::ranges::any_of(scenario.node_pools, [&](const auto& pool) {
         return pool.labels.contains(selector.first);
