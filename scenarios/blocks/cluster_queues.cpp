@@ -89,9 +89,9 @@ constexpr Field kFlavorFields[] = {
         "nodeLabels", "{karpenter.sh/capacity-type: spot}",
         "Of its nodes: pods that are admitted to it go to node pools with these labels.")
         .otherwise("any node"),
-    field<&ResourceFlavor::node_taints>("nodeTaints", "[{key: nvidia.com/gpu, effect: NoSchedule}]",
-                                        "Of its nodes: jobs that do not tolerate them are not "
-                                        "admitted to it.")
+    field<&ResourceFlavor::node_taints>(
+        "nodeTaints", "[{key: nvidia.com/gpu, effect: NoSchedule}]",
+        "Of its nodes: jobs that do not tolerate them are not admitted to it.")
         .of(kTaint),
     plain(T::Refused, "tolerations", "", "write them into podTemplate.tolerations"),
     plain(T::Refused, "topologyName", "", "topology-aware scheduling is not simulated"),
@@ -110,9 +110,9 @@ constexpr Field kQuotaFields[] = {
                                            "What it may borrow of its cohort beyond that.")
         .as(T::Quantity)
         .otherwise("what the others do not use"),
-    field<&ResourceQuota::lending_limit>("lendingLimit", "1",
-                                         "What others of the cohort may have of its quota while it "
-                                         "does not use it.")
+    field<&ResourceQuota::lending_limit>(
+        "lendingLimit", "1",
+        "What others of the cohort may have of its quota while it does not use it.")
         .as(T::Quantity)
         .otherwise("all of it"),
 };
@@ -187,10 +187,9 @@ constexpr Field kQueueFields[] = {
     field<&ClusterQueue::cohort>("cohortName", "labs",
                                  "Queues of one cohort lend each other what they do not use.")
         .otherwise("none: it has its own quota alone"),
-    field<&ClusterQueue::strategy>(
-        "queueingStrategy", "StrictFIFO",
-        "BestEffortFIFO: jobs that do not fit let younger ones by; StrictFIFO: the first holds up "
-        "the others.")
+    field<&ClusterQueue::strategy>("queueingStrategy", "StrictFIFO",
+                                   "BestEffortFIFO: jobs that do not fit let younger ones by; "
+                                   "StrictFIFO: the first holds up the others.")
         .one_of(kStrategyWords),
     inner("preemption", "{reclaimWithinCohort: Any}",
           "Which admitted jobs are stopped, and wait in their queue anew, for one that waits.")
@@ -198,12 +197,11 @@ constexpr Field kQueueFields[] = {
     inner("flavorFungibility", "{whenCanBorrow: TryNextFlavor}",
           "When the next flavor of a resource group is tried although this one would do.")
         .of(kFungibility),
-    field<&ClusterQueue::groups>(
-        "resourceGroups",
-        "[{coveredResources: [nvidia.com/gpu], flavors: [{name: spot, resources: [{name: "
-        "nvidia.com/gpu, nominalQuota: 4}]}]}]",
-        "Its quotas. What a pod asks for of CPU, memory or GPUs and no group covers keeps its job "
-        "out.")
+    field<&ClusterQueue::groups>("resourceGroups",
+                                 "[{coveredResources: [nvidia.com/gpu], flavors: [{name: spot, "
+                                 "resources: [{name: nvidia.com/gpu, nominalQuota: 4}]}]}]",
+                                 "Its quotas. What a pod asks for of CPU, memory or GPUs and no "
+                                 "group covers keeps its job out.")
         .needed()
         .positive()
         .of(kGroup),

@@ -28,26 +28,24 @@ void check_mig_parted(MigPartedEntry& entry, const Node& node, Reading& reading)
   if (enabled == true && devices == nullptr) {
     reading.findings.add(
         Code::FieldMissing, node.where,
-        "\"mig-devices\" is missing: mig-parted stops with \"missing required field "
-        "'mig-devices' when 'mig-enabled' is true\"",
+        "\"mig-devices\" is missing: mig-parted stops with \"missing required field 'mig-devices' "
+        "when 'mig-enabled' is true\"",
         "add `mig-devices: {\"1g.5gb\": 7}`, or `mig-devices: {}` for no instances");
   }
   if (entry.mig_devices.empty()) return;
   if (enabled == false) {
-    reading.findings.add(
-        Code::SettingConflict, devices->key_where,
-        "mig-devices with mig-enabled false: mig-parted stops with \"MIG devices included "
-        "when 'mig-enabled' is false\"",
-        "remove mig-devices, or write `mig-enabled: true`");
+    reading.findings.add(Code::SettingConflict, devices->key_where,
+                         "mig-devices with mig-enabled false: mig-parted stops with \"MIG devices "
+                         "included when 'mig-enabled' is false\"",
+                         "remove mig-devices, or write `mig-enabled: true`");
   }
   const bool none =
       std::ranges::all_of(entry.mig_devices, [](const auto& device) { return device.second == 0; });
   if (none) {
-    reading.findings.add(
-        Code::ValueRange, devices->key_where,
-        "mig-devices without an instance: mig-parted stops with \"all counts for all "
-        "MigProfiles are 0\"",
-        "raise a count, or write `mig-devices: {}` for no instances");
+    reading.findings.add(Code::ValueRange, devices->key_where,
+                         "mig-devices without an instance: mig-parted stops with \"all counts for "
+                         "all MigProfiles are 0\"",
+                         "raise a count, or write `mig-devices: {}` for no instances");
   }
 }
 
@@ -107,9 +105,9 @@ class Exclusive {
              "one of the two");
     }
     for (const std::string_view other : {"devicePlugin", "mig"}) {
-      refuse("nos", other, other,
-             "nos brings its own device plugin and cuts a node by MPS or by MIG: keep one of the "
-             "two");
+      refuse(
+          "nos", other, other,
+          "nos brings its own device plugin and cuts a node by MPS or by MIG: keep one of the two");
     }
     for (const std::string_view other :
          {"devicePlugin", "mig", "vgpu", "virtualGpu", "nos", "mps"}) {
@@ -120,9 +118,9 @@ class Exclusive {
     if (boolean_at(&pool_, "dra") != true) return;
     for (const std::string_view other :
          {"devicePlugin", "vgpu", "virtualGpu", "nos", "mps", "hami"}) {
-      refuse("dra", other, other,
-             "claims of the DRA driver say how pods share: never beside a device plugin on one "
-             "node");
+      refuse(
+          "dra", other, other,
+          "claims of the DRA driver say how pods share: never beside a device plugin on one node");
     }
   }
 
@@ -131,8 +129,7 @@ class Exclusive {
   void check_kai() {
     constexpr std::string_view kWhole =
         "KAI gives away parts of whole GPUs, as NVIDIA's plugin offers them by default: keep one "
-        "of "
-        "the two";
+        "of the two";
     for (const std::string_view other :
          {"devicePlugin", "vgpu", "virtualGpu", "nos", "hami", "mig", "mps"}) {
       refuse("kai", other, other, kWhole);
@@ -263,19 +260,18 @@ constexpr Field kHamiFields[] = {
         .between(1, 100),
     field<&Hami::memory_scaling>(
         "deviceMemoryScaling", "1",
-        "What the scheduler gives away of a GPU's memory, as a multiple of "
-        "it. Beyond 1 HAMi pages to the host's, which is not simulated.")
+        "What the scheduler gives away of a GPU's memory, as a multiple of it. Beyond 1 HAMi pages "
+        "to the host's, which is not simulated.")
         .as(T::Number)
         .between(0, 10),
-    field<&Hami::core_scaling>(
-        "deviceCoreScaling", "1",
-        "What the scheduler gives away of a GPU's time, as a multiple of it; gpucores: 100 keeps "
-        "others off the GPU only at 1.")
+    field<&Hami::core_scaling>("deviceCoreScaling", "1",
+                               "What the scheduler gives away of a GPU's time, as a multiple of "
+                               "it; gpucores: 100 keeps others off the GPU only at 1.")
         .as(T::Number)
         .between(0, 10),
-    field<&Hami::core_policy>("gpuCorePolicy", "force",
-                              "When gpucores limit a pod: while others work on its GPU, always, or "
-                              "never.")
+    field<&Hami::core_policy>(
+        "gpuCorePolicy", "force",
+        "When gpucores limit a pod: while others work on its GPU, always, or never.")
         .one_of(kCorePolicies),
     field<&Hami::nodes>("nodeSchedulerPolicy", "binpack", "Which nodes are filled first.")
         .one_of(kPackings),
@@ -302,9 +298,9 @@ constinit const FieldList kHami = block<Hami>(kHamiFields);
 
 void check_gpu_sharing(const Node& pool, const NodePool& read, Findings& findings) {
   if (read.mps && !uses_mps(pool)) {
-    findings.add(Code::SettingConflict, read.mps->where, "mps settings on a node pool without MPS",
-                 "they would be ignored: set devicePlugin.sharing.mps, virtualGpu or nos, or "
-                 "remove them");
+    findings.add(
+        Code::SettingConflict, read.mps->where, "mps settings on a node pool without MPS",
+        "they would be ignored: set devicePlugin.sharing.mps, virtualGpu or nos, or remove them");
   }
   Exclusive(pool, findings).check();
   const bool changes = read.mig && !read.mig->changes.empty();

@@ -38,14 +38,14 @@ void check_gpu_software(GpuSoftware& software, const Node& map, Reading& reading
 }
 
 constexpr Field kGpuSoftwareFields[] = {
-    field<&GpuSoftware::image>("nodeImage", "bottlerocket",
-                               "Image of its GPU nodes. Bottlerocket brings its own device plugin "
-                               "and takes settings; that of EKS Auto Mode takes none, and shares "
-                               "no GPU.")
+    field<&GpuSoftware::image>(
+        "nodeImage", "bottlerocket",
+        "Image of its GPU nodes. Bottlerocket brings its own device plugin and takes settings; "
+        "that of EKS Auto Mode takes none, and shares no GPU.")
         .one_of(kNodeImageWords),
-    field<&GpuSoftware::gpu_operator>("gpuOperator", "true",
-                                      "The GPU Operator runs the device plugin, as export "
-                                      "--gpu-operator takes it to."),
+    field<&GpuSoftware::gpu_operator>(
+        "gpuOperator", "true",
+        "The GPU Operator runs the device plugin, as export --gpu-operator takes it to."),
     field<&GpuSoftware::operator_config_map>(
         "operatorConfigMap", "gpu-operator/plugin-config",
         "The ConfigMap, with its namespace, that the operator's plugin reads and its owner keeps: "

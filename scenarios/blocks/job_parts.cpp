@@ -55,8 +55,7 @@ void check_start(const Scenario& scenario, const Workload& workload, Findings& f
         Code::SettingConflict, wanted.name.where,
         fmt::format("no Job above \"{}\" is called \"{}\"", workload.name.value, wanted.name.value),
         near ? fmt::format("did you mean {}?", *near)
-             : "it waits for a workload of kind Job, without a schedule, that stands above "
-               "it");
+             : "it waits for a workload of kind Job, without a schedule, that stands above it");
   }
 }
 

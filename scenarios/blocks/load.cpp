@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <string_view>
 
 #include "../fields/bind.hpp"
 #include "../fields/check_fields.hpp"

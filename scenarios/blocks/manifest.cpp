@@ -22,10 +22,9 @@ constexpr Field kManifestFields[] = {
         "several they leave CPU and memory to the manifest, since podTemplate has the sum.")
         .as(FieldType::Names)
         .otherwise("one, named like the workload"),
-    field<&Manifest::old_selectors>(
-        "oldSelectors", "[eks.amazonaws.com/nodegroup]",
-        "Labels that its nodeSelector names and the pods need no more, as `plan` writes them: "
-        "patches take them out."),
+    field<&Manifest::old_selectors>("oldSelectors", "[eks.amazonaws.com/nodegroup]",
+                                    "Labels that its nodeSelector names and the pods need no more, "
+                                    "as `plan` writes them: patches take them out."),
     field<&Manifest::old_resources>(
         "oldResources", "[nvidia.com/gpu]",
         "Resources that its requests or limits name and the pods ask for no more, likewise."),

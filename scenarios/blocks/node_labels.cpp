@@ -18,11 +18,10 @@ void check_label(std::string_view what, const std::string& key, const SourceLoca
                  "letter or digit, and may have a domain and '/' before it");
   }
   if (!value.empty() && !is_label_name(value)) {
-    findings.add(
-        Code::NameInvalid, value_where,
-        fmt::format("\"{}\" is no value of a {} that Kubernetes accepts", value, what),
-        "a value has at most 63 letters, digits, '-', '_' and '.', and starts and ends with "
-        "a letter or digit");
+    findings.add(Code::NameInvalid, value_where,
+                 fmt::format("\"{}\" is no value of a {} that Kubernetes accepts", value, what),
+                 "a value has at most 63 letters, digits, '-', '_' and '.', and starts and ends "
+                 "with a letter or digit");
   }
 }
 

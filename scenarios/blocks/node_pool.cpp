@@ -110,9 +110,9 @@ constexpr Field kGpuFields[] = {
         .positive()
         .within(hours(1))
         .otherwise("the GPU model's"),
-    field<&GpuOverrides::switch_cost>("switchCost", "100us",
-                                      "Time lost when the GPU changes from one process to "
-                                      "another; at most 1h.")
+    field<&GpuOverrides::switch_cost>(
+        "switchCost", "100us",
+        "Time lost when the GPU changes from one process to another; at most 1h.")
         .within(hours(1))
         .otherwise("from the GPU model's figures"),
     field<&GpuOverrides::cold_cache>(
@@ -135,10 +135,10 @@ constexpr Field kAllocatableFields[] = {
     field<&Allocatable::pods>("pods", "58", "Pods that a node holds.")
         .between(1, 10'000)
         .otherwise("the instance type's"),
-    field<&Allocatable::gpus>("gpus", "3",
-                              "GPUs of a node that the device plugin offers, shared or cut as all "
-                              "are: the others are unhealthy. Of nodes that stay; new ones, of "
-                              "`plan` and `compare` too, have all.")
+    field<&Allocatable::gpus>(
+        "gpus", "3",
+        "GPUs of a node that the device plugin offers, shared or cut as all are: the others are "
+        "unhealthy. Of nodes that stay; new ones, of `plan` and `compare` too, have all.")
         .between(1, 16)
         .otherwise("the instance type's"),
 };
@@ -268,11 +268,10 @@ constexpr Field kNodePoolFields[] = {
         .of(kDaemonSet)
         .otherwise("aws-node (50m), kube-proxy (100m), nvidia-device-plugin and dcgm-exporter "
                    "(without requests)"),
-    field<&NodePool::allocatable>(
-        "allocatable", "{cpu: 3920m, memory: 14Gi, pods: 58, gpus: 3}",
-        "What each node has for pods, those of its DaemonSets among them, as `kubectl describe "
-        "node` says, where the kubelet keeps more back than EKS does by default, or GPUs are "
-        "unhealthy.")
+    field<&NodePool::allocatable>("allocatable", "{cpu: 3920m, memory: 14Gi, pods: 58, gpus: 3}",
+                                  "What each node has for pods, those of its DaemonSets among "
+                                  "them, as `kubectl describe node` says, where the kubelet keeps "
+                                  "more back than EKS does by default, or GPUs are unhealthy.")
         .of(kAllocatable),
     field<&NodePool::gpu>("gpu", "{timeSlice: 2ms}",
                           "Figures of the GPU that replace those of the catalogue.")

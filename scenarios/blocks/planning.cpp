@@ -44,14 +44,14 @@ void check_purchase_options(const Scenario& scenario, Findings& findings) {
   for (const Located<std::string>& option : scenario.planning.purchase_options) {
     if (std::ranges::find(known, option.value) != known.end()) continue;
     const auto near = nearest_name(option.value, known);
-    findings.add(Code::EnumUnknown, option.where,
-                 fmt::format("\"{}\" is neither a purchase option nor the type of a plan in "
-                             "pricing.plans",
-                             option.value),
-                 near ? fmt::format("did you mean \"{}\"?", *near)
-                      : fmt::format("known here: {}; add a plan such as `pricing: {{plans: "
-                                    "{{p4d.24xlarge: {{type: {}, discount: 43%}}}}}}`",
-                                    list_of(known), option.value));
+    findings.add(
+        Code::EnumUnknown, option.where,
+        fmt::format("\"{}\" is neither a purchase option nor the type of a plan in pricing.plans",
+                    option.value),
+        near ? fmt::format("did you mean \"{}\"?", *near)
+             : fmt::format("known here: {}; add a plan such as `pricing: {{plans: {{p4d.24xlarge: "
+                           "{{type: {}, discount: 43%}}}}}}`",
+                           list_of(known), option.value));
   }
 }
 
@@ -127,8 +127,8 @@ constexpr Field kPlanningFields[] = {
         .each_value_once(),
     field<&Planning::replicas>("replicas", "[2, 4, 8]", "Pods that share a GPU.")
         .between(1, 1'000)
-        .otherwise("2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48 and the most that fit; 2, 4, 8 of a "
-                   "trace's")
+        .otherwise(
+            "2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48 and the most that fit; 2, 4, 8 of a trace's")
         .each_value_once(),
     field<&Planning::tensor_parallel_sizes>(
         "tensorParallelSizes", "[1, 2, 4, 8]",

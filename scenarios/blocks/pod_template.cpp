@@ -53,10 +53,10 @@ void read_extended(const Node* requests, const Node* limits, PodTemplate& pod, F
     if (!request) continue;
     const Node* limit = limits == nullptr ? nullptr : limits->find(entry.key);
     if (limit == nullptr) {
-      findings.add(Code::SettingConflict, entry.key_where,
-                   fmt::format("{} is requested without a limit", entry.key),
-                   "Kubernetes: limit must be set for non overcommitable resources; move it to "
-                   "limits");
+      findings.add(
+          Code::SettingConflict, entry.key_where,
+          fmt::format("{} is requested without a limit", entry.key),
+          "Kubernetes: limit must be set for non overcommitable resources; move it to limits");
     } else if (extended_count(*limit).value_or(*request) != *request) {
       findings.add(Code::SettingConflict, entry.value->where,
                    fmt::format("the request of {} differs from its limit", entry.key),
@@ -343,10 +343,9 @@ constexpr Field kPodTemplateFields[] = {
                                "The claim of spec.resourceClaims by which the pods have their "
                                "devices, in place of nvidia.com/gpu.")
         .as(T::Name),
-    field<&PodTemplate::tolerations>(
-        "tolerations", "[{key: nvidia.com/gpu, operator: Exists}]",
-        "Taints that the pods tolerate, beside those that are named as an extended "
-        "resource which they ask for: EKS adds these.")
+    field<&PodTemplate::tolerations>("tolerations", "[{key: nvidia.com/gpu, operator: Exists}]",
+                                     "Taints that the pods tolerate, beside those that are named "
+                                     "as an extended resource which they ask for: EKS adds these.")
         .of(kToleration),
     field<&PodTemplate::node_selector>("nodeSelector", "{team: vision}",
                                        "Node labels that the pods need."),
@@ -370,8 +369,8 @@ constexpr Field kPodTemplateFields[] = {
         "by zone with maxSkew 5, for what has a ReplicaSet.")
         .of(kTopologySpread),
     field<&PodTemplate::labels>("labels", "{team: vision, user: ana}",
-                                "Labels of the pods, by which --group-by splits the bill and "
-                                "rules of other pods select them."),
+                                "Labels of the pods, by which --group-by splits the bill and rules "
+                                "of other pods select them."),
     field<&PodTemplate::annotations>(
         "annotations", "{karpenter.sh/do-not-disrupt: \"true\"}",
         "Annotations of the pods. What keeps Karpenter or the Cluster Autoscaler from removing "

@@ -110,8 +110,8 @@ constexpr Field kProvisionerFields[] = {
         "consolidateAfter", "5m",
         "Karpenter: how long no pod came or went before it looks at a node."),
     field<&Provisioner::limits>("limits", "[{pools: [g5, g6], gpus: 16}]",
-                                "Karpenter: what the nodes of some pools may have together, as "
-                                "the limits of one NodePool with several instance types.")
+                                "Karpenter: what the nodes of some pools may have together, as the "
+                                "limits of one NodePool with several instance types.")
         .of(kLimit),
     field<&Provisioner::scan_interval>("scanInterval", "10s",
                                        "Cluster Autoscaler: between two looks at pods and nodes.")

@@ -48,12 +48,11 @@ std::optional<LogNormal> log_normal(const Node& map, FieldType unit, Findings& f
   const double mean = *p50 * portable_exp(std::min(sigma * sigma / 2, 600.0));
   constexpr double kFarthestMean = 100;
   if (mean > kFarthestMean * *upper) {
-    findings.add(
-        Code::SettingConflict, value_place(map, upper_key),
-        fmt::format("{} is {:.3g} times p50: the mean of that log-normal law would be more "
-                    "than {} times its {}",
-                    upper_key, *upper / *p50, kFarthestMean, upper_key),
-        "give the mean, or percentiles that are closer");
+    findings.add(Code::SettingConflict, value_place(map, upper_key),
+                 fmt::format("{} is {:.3g} times p50: the mean of that log-normal law would be "
+                             "more than {} times its {}",
+                             upper_key, *upper / *p50, kFarthestMean, upper_key),
+                 "give the mean, or percentiles that are closer");
     return std::nullopt;
   }
   return LogNormal{mean, sigma};

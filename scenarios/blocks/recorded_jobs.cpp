@@ -55,10 +55,9 @@ constexpr Field kRecordedFields[] = {
     field<&RecordedJobs::most_gpus>("mostGpus", "1", "Jobs that ask for more are left out.")
         .between(1, 1'000'000)
         .otherwise("no limit"),
-    field<&RecordedJobs::gpus_per_pod>(
-        "gpusPerPod", "8",
-        "GPUs of a pod at most. A job with more is a gang of equal pods, placed together or not "
-        "at all, which end together.")
+    field<&RecordedJobs::gpus_per_pod>("gpusPerPod", "8",
+                                       "GPUs of a pod at most. A job with more is a gang of equal "
+                                       "pods, placed together or not at all, which end together.")
         .between(1, 1'000'000)
         .otherwise("as many as the largest node without shared GPUs has; in options of plan and "
                    "compare where all nodes share, as many as the largest has, or 8"),
@@ -72,14 +71,14 @@ constexpr Field kRecordedFields[] = {
     field<&RecordedJobs::profile_rules>(
         "profileBy", "['name~=bert.*:bert-base-inference-seq-32/a100-40gb/b1']",
         "Profiles of the catalogue for what the trace does not say of the jobs' use; the first "
-        "rule that fits counts. Also user, group, project and use=0.2..0.5; of PROFILE*3|OTHER "
-        "one is drawn for each job.")
+        "rule that fits counts. Also user, group, project and use=0.2..0.5; of PROFILE*3|OTHER one "
+        "is drawn for each job.")
         .positive(),
     field<&RecordedJobs::profile_seed>("profileSeed", "7", "Seed of what profileBy draws."),
-    field<&RecordedJobs::judge_by>("judgeBy", "user",
-                                   "slo holds for the jobs of each user, group or project by "
-                                   "themselves: the worst of them decides. none: for all jobs "
-                                   "together.")
+    field<&RecordedJobs::judge_by>(
+        "judgeBy", "user",
+        "slo holds for the jobs of each user, group or project by themselves: the worst of them "
+        "decides. none: for all jobs together.")
         .one_of(kSplits),
 };
 

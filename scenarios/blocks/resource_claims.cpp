@@ -82,10 +82,10 @@ constexpr Field kClaimFields[] = {
     field<&ResourceClaim::name>("name", "asr-gpu", "What podTemplate.resourceClaim calls it.")
         .as(T::Name)
         .needed(),
-    field<&ResourceClaim::is_template>("kind", "ResourceClaimTemplate",
-                                       "ResourceClaim: the pods that name it share one device, on "
-                                       "one node, from the first to the last. "
-                                       "ResourceClaimTemplate: each has devices of its own.")
+    field<&ResourceClaim::is_template>(
+        "kind", "ResourceClaimTemplate",
+        "ResourceClaim: the pods that name it share one device, on one node, from the first to the "
+        "last. ResourceClaimTemplate: each has devices of its own.")
         .one_of(kClaimKinds),
     field<&ResourceClaim::count>("count", "2", "Devices of each pod (ResourceClaimTemplate).")
         .between(1, 64),
@@ -136,10 +136,10 @@ void check_claims(const Scenario& scenario, const Node& spec, Findings& findings
     return workload.count > 0 && !workload.pod.claim.value.empty();
   });
   if (any && (scenario.pod_queue != PodQueue::Backfill || !scenario.placement.empty())) {
-    findings.add(Code::StrategyNotModelled, key_place(spec, "scheduler"),
-                 "claims of DRA under another queue or placement than kube-scheduler's are not "
-                 "simulated",
-                 "leave scheduler.queue and scheduler.placement out");
+    findings.add(
+        Code::StrategyNotModelled, key_place(spec, "scheduler"),
+        "claims of DRA under another queue or placement than kube-scheduler's are not simulated",
+        "leave scheduler.queue and scheduler.placement out");
   }
 }
 

@@ -151,13 +151,13 @@ constexpr Field kSchedulerFields[] = {
                                 "device plugin still chooses its GPU.")
         .one_of(WordList{kPlacements.data(), kPlacements.size() - kSharingPlacements})
         .otherwise("kube-scheduler's score, scorePolicy"),
-    field<&Scenario::pod_queue>("queue", "fifo",
-                                "Whether a Pending pod that fits nowhere holds up those behind it "
-                                "(fifo), lets those by that do not delay it (easy), or all "
-                                "(backfill, as kube-scheduler). priority is backfill that takes "
-                                "the place of pods of lower priority, whose jobs start over; srtf "
-                                "and srsf run the jobs with the least time, or time x GPUs, left, "
-                                "and those that they stop go on later from where they were.")
+    field<&Scenario::pod_queue>(
+        "queue", "fifo",
+        "Whether a Pending pod that fits nowhere holds up those behind it (fifo), lets those by "
+        "that do not delay it (easy), or all (backfill, as kube-scheduler). priority is backfill "
+        "that takes the place of pods of lower priority, whose jobs start over; srtf and srsf run "
+        "the jobs with the least time, or time x GPUs, left, and those that they stop go on later "
+        "from where they were.")
         .one_of(kPodQueueWords),
 };
 constexpr FieldList kScheduler = block<Scenario>(kSchedulerFields);
@@ -250,9 +250,8 @@ constexpr Field kSpecFields[] = {
     field<&Scenario::cost_split>(
         "costSplit", "gpu-time",
         "By what the bill of a node is split over its pods: dominant, the largest part of GPUs, "
-        "GPU "
-        "memory, CPU or memory that a pod holds; gpu-time, the time of its kernels; requests, what "
-        "it asks for, as OpenCost weighs it.")
+        "GPU memory, CPU or memory that a pod holds; gpu-time, the time of its kernels; requests, "
+        "what it asks for, as OpenCost weighs it.")
         .one_of(kSplitWords),
     field<&Scenario::control_plane>(
         "controlPlane", "extended",

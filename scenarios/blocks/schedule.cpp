@@ -57,17 +57,16 @@ void finish_schedule(Schedule& schedule, const Node& map, Reading& reading) {
 constexpr Field kScheduleFields[] = {
     read_by<Schedule, &read_cron<&Schedule::cron, &parse_cron>>(
         T::Text, "cron", "\"30 2 * * 1-5\"",
-        "Minute, hour, day of the month, month and day of the week at which "
-        "`count` Jobs are made. The run of a scenario is in the week of "
-        "Monday 2026-01-05.")
+        "Minute, hour, day of the month, month and day of the week at which `count` Jobs are made. "
+        "The run of a scenario is in the week of Monday 2026-01-05.")
         .needed(),
     field<&Schedule::utc_offset>("utcOffset", "\"+01:00\"",
                                  "Local time minus UTC, in place of timeZone.")
         .as(T::UtcOffset),
     read_by<Schedule, &read_zone<Schedule>>(
         T::Text, "timeZone", "America/New_York",
-        "Whose time the schedule is in, by its name in IANA's database: "
-        "as far from UTC as in the week of the run, all the run long.")
+        "Whose time the schedule is in, by its name in IANA's database: as far from UTC as in the "
+        "week of the run, all the run long.")
         .otherwise("UTC"),
     field<&Schedule::concurrency>(
         "concurrencyPolicy", "Forbid",
@@ -136,11 +135,11 @@ void check_windows(const Scenario& scenario, Findings& findings) {
       const bool is_read = !window.start.text.empty() && !window.end.text.empty();
       if (!is_read || goes_on_for_ever(scenario, window.where, findings)) continue;
       if (replica_steps({&window, 1}, scenario.start(), *scenario.duration, kMostRuns)) continue;
-      findings.add(Code::ValueRange, window.where,
-                   fmt::format("a window of \"{}\" starts or ends more than {} times within the "
-                               "duration",
-                               workload.name.value, kMostRuns),
-                   "a shorter duration");
+      findings.add(
+          Code::ValueRange, window.where,
+          fmt::format("a window of \"{}\" starts or ends more than {} times within the duration",
+                      workload.name.value, kMostRuns),
+          "a shorter duration");
     }
   }
 }
@@ -175,8 +174,7 @@ void expand_schedules(Scenario& scenario, const Node& spec, Findings& findings) 
     if (pods > kMostPods) {
       findings.add(
           Code::ValueRange, value_place(spec, "duration"),
-          fmt::format("the schedule of \"{}\" makes {} pods within the duration, more than "
-                      "{}",
+          fmt::format("the schedule of \"{}\" makes {} pods within the duration, more than {}",
                       workload.name.value, pods, kMostPods),
           "a shorter duration");
       continue;

@@ -23,8 +23,7 @@ constexpr FieldList kTokens = block<Llm>(kTokensFields);
 constexpr Field kLlmStepFields[] = {
     field<&Llm::weights_time>(
         "weightsTime", "14.2ms",
-        "Time to read the weights once: a decode step of one sequence without cache; at "
-        "most 1h.")
+        "Time to read the weights once: a decode step of one sequence without cache; at most 1h.")
         .positive()
         .within(hours(1)),
     field<&Llm::token_seconds>("tokenTime", "63.7us",
@@ -77,9 +76,8 @@ constexpr Field kAdapterFields[] = {
                                "The largest rank of any (vLLM's max_lora_rank, 16 where nobody "
                                "says): what the patch of the pods asks for.")
         .between(1, 512),
-    field<&LoraAdapters::share>("share", "70%",
-                                "Share of the requests that name one; the others are the base "
-                                "model's.")
+    field<&LoraAdapters::share>(
+        "share", "70%", "Share of the requests that name one; the others are the base model's.")
         .as(T::Percent)
         .positive(),
     field<&LoraAdapters::popularity>(
@@ -100,15 +98,14 @@ constexpr Field kAdapterFields[] = {
 constexpr FieldList kAdapters = block<LoraAdapters>(kAdapterFields);
 
 constexpr Field kSleepFields[] = {
-    field<&EngineSleep::level>("level", "2",
-                               "1: the weights wait in host memory. 2: they are given up and read "
-                               "from disk again.")
+    field<&EngineSleep::level>(
+        "level", "2",
+        "1: the weights wait in host memory. 2: they are given up and read from disk again.")
         .between(1, 2),
     field<&EngineSleep::memory>(
         "memory", "1500Mi",
-        "GPU memory that it holds asleep, beside its CUDA context: CUDA "
-        "graphs and buffers. 1Gi is Assumed; vLLM's log says it (\"is still "
-        "in use\")."),
+        "GPU memory that it holds asleep, beside its CUDA context: CUDA graphs and buffers. 1Gi is "
+        "Assumed; vLLM's log says it (\"is still in use\")."),
     field<&EngineSleep::wake_time>("wakeTime", "2.5s", "Time to wake up.")
         .within(hours(1))
         .otherwise("340ms and the weights at 24 GB/s (A100, H100 and newer) or 12 GB/s (Assumed); "
@@ -130,8 +127,8 @@ constexpr Field kLlmFields[] = {
         .positive(),
     field<&Llm::role>(
         "role", "Prefill",
-        "What of each request it does: Both, or as a stage of a pipeline the one half, "
-        "Prefill (the prompt and the first token) or, after it, Decode (the rest).")
+        "What of each request it does: Both, or as a stage of a pipeline the one half, Prefill "
+        "(the prompt and the first token) or, after it, Decode (the rest).")
         .one_of(kRoles),
     inner(
         "step", "{weightsTime: 14.2ms, tokenTime: 63.7us, cacheReadTime: 0.3673us}",
@@ -158,9 +155,9 @@ constexpr Field kLlmFields[] = {
         "GPUs that share every layer (vLLM's tensor_parallel_size): as many as the pod asks for.")
         .between(1, 64)
         .otherwise("the GPUs of the pod"),
-    field<&Llm::quantization>("quantization", "FP8",
-                              "Weights of the model's layers in fewer bytes (vLLM's quantization; "
-                              "INT4 is awq and gptq).")
+    field<&Llm::quantization>(
+        "quantization", "FP8",
+        "Weights of the model's layers in fewer bytes (vLLM's quantization; INT4 is awq and gptq).")
         .one_of(kQuantizations)
         .otherwise("as the model is"),
     field<&Llm::kv_cache_dtype>("kvCacheDtype", "FP8",
@@ -192,18 +189,17 @@ constexpr Field kLlmFields[] = {
     field<&Llm::shared_prefix>("sharedPrefix", "{tokens: 1500, share: 80%, count: 20}",
                                "What prompts begin with alike, as system prompts are.")
         .of(kSharedPrefix),
-    field<&Llm::prefix_reuse>(
-        "prefixReuse", "30%",
-        "Share of each prompt's tokens that is taken to be found in the cache, "
-        "where nobody knows which prompts are alike.")
+    field<&Llm::prefix_reuse>("prefixReuse", "30%",
+                              "Share of each prompt's tokens that is taken to be found in the "
+                              "cache, where nobody knows which prompts are alike.")
         .as(T::Percent),
     field<&Llm::adapters>("adapters", "{count: 40, maxLoras: 4, memory: 80Mi}",
                           "LoRA adapters on this base model, one of which requests name.")
         .of(kAdapters),
-    field<&Llm::sleep>("sleep", "{level: 1}",
-                       "The engine sleeps while another one has its GPU (vLLM's "
-                       "--enable-sleep-mode): those with `sleep` on a GPU take turns, one is awake "
-                       "at most, and requests for another wait.")
+    field<&Llm::sleep>(
+        "sleep", "{level: 1}",
+        "The engine sleeps while another one has its GPU (vLLM's --enable-sleep-mode): those with "
+        "`sleep` on a GPU take turns, one is awake at most, and requests for another wait.")
         .of(kSleep),
 };
 
@@ -373,10 +369,9 @@ constexpr Field kServingFields[] = {
                             "between them the pod's next batch waits, and others have the GPU.")
         .between(1, 1'000'000),
     field<&Serving::cpu_between>("cpuBetween", "2ms", "Host CPU time between two bursts."),
-    field<&Serving::copies>(
-        "copies", "false",
-        "Whether the host copies inputs to the GPU and answers back, and waits for both: under "
-        "time-slicing each wait gives the turn away."),
+    field<&Serving::copies>("copies", "false",
+                            "Whether the host copies inputs to the GPU and answers back, and waits "
+                            "for both: under time-slicing each wait gives the turn away."),
     inner("retries", "{most: 2, after: 100ms}",
           "What clients do after a request that was dropped or lost.")
         .of(kRetries),
@@ -417,8 +412,7 @@ constexpr Field kAutoscalingFields[] = {
         .as(T::Percent),
     field<&Autoscaling::cooldown>(
         "cooldown", "5m",
-        "Time without requests or a window of the schedule before the last pod goes "
-        "(min: 0)."),
+        "Time without requests or a window of the schedule before the last pod goes (min: 0)."),
 };
 
 }  // namespace

@@ -91,9 +91,9 @@ constexpr Field kSloFields[] = {
     objective(T::Duration, "completionP95", "2h",
               "95th percentile of the time from submission to completion of a pod.")
         .positive(),
-    objective(T::Duration, "waitP95", "10m",
-              "95th percentile of the time from the submission of a pod to its first "
-              "running container.")
+    objective(
+        T::Duration, "waitP95", "10m",
+        "95th percentile of the time from the submission of a pod to its first running container.")
         .positive(),
     objective(T::Duration, "deadline", "8h", "Every Job is done this long after it was submitted.")
         .positive(),
@@ -110,9 +110,9 @@ constexpr Field kSloFields[] = {
               "95th percentile of the time that a recorded job runs against its recorded duration "
               "(TraceJobs).")
         .between(0, 1'000'000),
-    objective(T::Percent, "deadlinesMet", "95%",
-              "Recorded jobs that end by their deadline, of those that have one, at least "
-              "(TraceJobs).")
+    objective(
+        T::Percent, "deadlinesMet", "95%",
+        "Recorded jobs that end by their deadline, of those that have one, at least (TraceJobs).")
         .positive(),
 };
 

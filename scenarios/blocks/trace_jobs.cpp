@@ -402,8 +402,7 @@ class TraceExpansion {
     if (trace_.run_under_sharing) {
       text +=
           "; they were recorded while they shared GPUs, and their runs are taken as alone: there "
-          "is "
-          "no column ran_on that says beside whom";
+          "is no column ran_on that says beside whom";
     }
     if (trace_.company_taken_out > 0) {
       text += fmt::format("; what neighbours cost them was taken out of the runs of {}",

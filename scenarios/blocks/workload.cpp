@@ -44,20 +44,19 @@ constexpr Field kMeasuredFields[] = {
         .as(T::Percent),
     field<&Measured::gpu_busy>(
         "gpuBusy", "38%",
-        "Share of the time in which some kernel runs: "
-        "DCGM_FI_PROF_GR_ENGINE_ACTIVE. Drives time-slicing. Not of a Service: its requests have "
-        "serving.cpuBefore, bursts and cpuBetween.")
+        "Share of the time in which some kernel runs: DCGM_FI_PROF_GR_ENGINE_ACTIVE. Drives "
+        "time-slicing. Not of a Service: its requests have serving.cpuBefore, bursts and "
+        "cpuBetween.")
         .as(T::Percent),
     field<&Measured::gpu_util>(
         "gpuUtil", "60%",
         "nvidia-smi's utilization, DCGM_FI_DEV_GPU_UTIL, in place of gpuBusy, which it overstates.")
         .as(T::Percent),
-    field<&Measured::turn_use>(
-        "turnUse", "30%",
-        "Part of a turn that batch work uses before it has nothing to do for a moment, under "
-        "time-slicing beside others that have it, too: who waits for its host between short "
-        "kernels "
-        "gives most of each turn away. `slicewise calibrate` finds it beside one neighbour.")
+    field<&Measured::turn_use>("turnUse", "30%",
+                               "Part of a turn that batch work uses before it has nothing to do "
+                               "for a moment, under time-slicing beside others that have it, too: "
+                               "who waits for its host between short kernels gives most of each "
+                               "turn away. `slicewise calibrate` finds it beside one neighbour.")
         .as(T::Percent)
         .otherwise("turns in proportion to gpuBusy"),
     field<&Measured::batch>("batch", "8", "Items in the step or request that was measured.")
@@ -94,10 +93,9 @@ constexpr Field kMeasuredFields[] = {
         "with those of neighbours that have it, too: long ones make short ones wait.")
         .positive()
         .otherwise("the profile's, else neighbours share in proportion to what each asks for"),
-    field<&Measured::longest_kernel>(
-        "longestKernel", "12ms",
-        "Longest of its kernels. It changes nothing: GPUs since Pascal "
-        "stop a kernel when its turn is over.")
+    field<&Measured::longest_kernel>("longestKernel", "12ms",
+                                     "Longest of its kernels. It changes nothing: GPUs since "
+                                     "Pascal stop a kernel when its turn is over.")
         .positive(),
     field<&Measured::bandwidth_share>(
         "bandwidthShare", "30%", "Share of the work that memory bandwidth limits, not the SMs.")
@@ -195,11 +193,10 @@ void read_budget(DisruptionBudget& budget, bool keeps, const Node& node, Reading
   if (budget.is_percent) text.remove_suffix(1);
   const auto value = whole_of(text);
   if (!value || *value < 0 || *value > (budget.is_percent ? kAll : kMostInBudget)) {
-    reading.findings.add(Code::ValueRange, node.where,
-                         fmt::format("\"{}\" is neither a number of pods nor a whole percentage of "
-                                     "them",
-                                     node.text),
-                         "write 2, or 80%");
+    reading.findings.add(
+        Code::ValueRange, node.where,
+        fmt::format("\"{}\" is neither a number of pods nor a whole percentage of them", node.text),
+        "write 2, or 80%");
     return;
   }
   budget.value = *value;
@@ -332,10 +329,10 @@ constexpr Field kWorkloadFields[] = {
                            "Name of the workload; patches and sweeps address it by this name.")
         .as(T::Name)
         .needed(),
-    field<&Workload::kind>("kind", "Job",
-                           "Job runs to completion, Deployment restarts what completes, Service "
-                           "answers requests, Notebook is opened by its users, TraceJobs are Jobs "
-                           "of a log.")
+    field<&Workload::kind>(
+        "kind", "Job",
+        "Job runs to completion, Deployment restarts what completes, Service answers requests, "
+        "Notebook is opened by its users, TraceJobs are Jobs of a log.")
         .one_of(kWorkloadKinds),
     field<&Workload::namespace_name>("namespace", "team-a", "Kubernetes namespace of the pods.")
         .as(T::Name),
@@ -359,11 +356,11 @@ constexpr Field kWorkloadFields[] = {
         "replicas", "4",
         "Number of pods (kinds Deployment and Service); with autoscaling, at the start.")
         .between(0, 1'000'000),
-    field<&Workload::queue>("queue", "research",
-                            "The one of spec.clusterQueues in which the Jobs wait until Kueue "
-                            "admits them (kinds Job and TraceJobs). Each Job of `count` is "
-                            "admitted by itself, all its podsPerJob pods together, unless they are "
-                            "`partOf` one object.")
+    field<&Workload::queue>(
+        "queue", "research",
+        "The one of spec.clusterQueues in which the Jobs wait until Kueue admits them (kinds Job "
+        "and TraceJobs). Each Job of `count` is admitted by itself, all its podsPerJob pods "
+        "together, unless they are `partOf` one object.")
         .positive()
         .otherwise("none: their pods are there at once"),
     field<&Workload::part_of>(
@@ -411,28 +408,26 @@ constexpr Field kWorkloadFields[] = {
         "(kind Job only)."),
     field<&Workload::priority>("priority", "1000", "Scheduling priority; higher goes first.")
         .between(-2'147'483'648, 1'000'000'000),
-    field<&Workload::preemption_policy>(
-        "preemptionPolicy", "Never",
-        "Whether pods that fit nowhere take the place of pods of lower priority, which get 30 s to "
-        "end; Never: they wait.")
+    field<&Workload::preemption_policy>("preemptionPolicy", "Never",
+                                        "Whether pods that fit nowhere take the place of pods of "
+                                        "lower priority, which get 30 s to end; Never: they wait.")
         .one_of(kPreemptionPolicies),
     field<&Workload::may_stay_pending>(
         "mayStayPending", "true",
         "Whether pods that ask for a resource that no node pool offers stay Pending in the run, "
-        "with "
-        "a warning, as `import k8s` says of pods that no node of the cluster can hold; else such a "
-        "scenario is an error."),
+        "with a warning, as `import k8s` says of pods that no node of the cluster can hold; else "
+        "such a scenario is an error."),
     field<&Workload::batch>(
         "batch", "16",
         "Items in one step or request. Another batch than measured.batch (or the profile's) "
         "changes the GPU work in proportion; the fixed part stays.")
         .between(1, 1'000'000)
         .otherwise("as measured"),
-    field<&Workload::processes_per_pod>("processesPerPod", "2",
-                                        "CUDA processes of a pod. Each has a context, and "
-                                        "gpuMemory, of its own and is a client of MPS. 0: the pods "
-                                        "use no GPU, and take CPU, memory and places of nodes, "
-                                        "which they keep (kinds Job and Deployment).")
+    field<&Workload::processes_per_pod>(
+        "processesPerPod", "2",
+        "CUDA processes of a pod. Each has a context, and gpuMemory, of its own and is a client of "
+        "MPS. 0: the pods use no GPU, and take CPU, memory and places of nodes, which they keep "
+        "(kinds Job and Deployment).")
         .between(0, 64),
     field<&Workload::faults>("faults", "0.01/h",
                              "Fatal GPU faults (Xid) of a running pod. Under MPS a fault of one "

@@ -229,10 +229,9 @@ class WorkloadRules {
       return;
     }
     if (means_service()) {
-      return refuse(
-          "traffic",
-          "write `kind: Service`, which answers requests (here a Deployment does batch work "
-          "in a loop)");
+      return refuse("traffic",
+                    "write `kind: Service`, which answers requests (here a Deployment does batch "
+                    "work in a loop)");
     }
     for (const std::string_view key : {"traffic", "serving", "llm", "autoscaling"}) {
       refuse(key, workload_.kind == WorkloadKind::Notebook

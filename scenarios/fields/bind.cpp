@@ -1,7 +1,6 @@
 #include "bind.hpp"
 
 #include <array>
-#include <cmath>
 #include <cstdlib>
 #include <set>
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -361,12 +360,11 @@ class Checker {
         constexpr std::string_view kKnown[] = {"cpu", "memory", kGpuResource};
         const auto nearest =
             entry.key == "gpu" ? std::string(kGpuResource) : nearest_name(entry.key, kKnown);
-        findings_.add(Code::FieldUnknown, entry.key_where,
-                      fmt::format("unknown resource \"{}\" in {}{}", entry.key, path,
-                                  nearest ? fmt::format("; did you mean \"{}\"?", *nearest) : ""),
-                      nearest ? ""
-                              : "known: cpu, memory and extended resources such as "
-                                "nvidia.com/gpu");
+        findings_.add(
+            Code::FieldUnknown, entry.key_where,
+            fmt::format("unknown resource \"{}\" in {}{}", entry.key, path,
+                        nearest ? fmt::format("; did you mean \"{}\"?", *nearest) : ""),
+            nearest ? "" : "known: cpu, memory and extended resources such as nvidia.com/gpu");
       }
     }
   }

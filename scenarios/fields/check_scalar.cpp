@@ -155,11 +155,11 @@ class ScalarChecker {
     const auto value = to_integer(node.text);
     if (value && *value >= field.least && *value <= field.most) return;
     if (value && *value < field.least && field.below == Code::ReplicasTooFew) {
-      findings_.add(Code::ReplicasTooFew, node.where,
-                    fmt::format("{}: the device plugin refuses this with \"number of replicas "
-                                "must be >= 2\"",
-                                path),
-                    "for no sharing remove `sharing`, or write `devicePlugin: null`");
+      findings_.add(
+          Code::ReplicasTooFew, node.where,
+          fmt::format("{}: the device plugin refuses this with \"number of replicas must be >= 2\"",
+                      path),
+          "for no sharing remove `sharing`, or write `devicePlugin: null`");
       return;
     }
     findings_.add(Code::ValueRange, node.where,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "slicewise/choice.hpp"
 #include "slicewise/codes.hpp"
@@ -143,62 +144,37 @@ struct Field {
   std::string default_text() const;
 
   // What a declaration says beyond the member, name, example and description.
-  constexpr Field as(FieldType form) const {
+  template <class Value>
+  constexpr Field with(Value Field::*member, std::type_identity_t<Value> value) const {
     Field field = *this;
-    field.type = form;
+    field.*member = value;
     return field;
   }
-  constexpr Field needed() const {
-    Field field = *this;
-    field.required = true;
-    return field;
-  }
+  constexpr Field as(FieldType form) const { return with(&Field::type, form); }
+  constexpr Field needed() const { return with(&Field::required, true); }
   // A rule of its block asks for it, or refuses it: no default is ever in force.
-  constexpr Field needed_by_rule() const {
-    Field field = *this;
-    field.has_default = false;
-    return field;
-  }
-  constexpr Field each_value_once() const {
-    Field field = *this;
-    field.each_once = true;
-    return field;
-  }
-  constexpr Field or_null() const {
-    Field field = *this;
-    field.nullable = true;
-    return field;
-  }
+  constexpr Field needed_by_rule() const { return with(&Field::has_default, false); }
+  constexpr Field each_value_once() const { return with(&Field::each_once, true); }
+  constexpr Field or_null() const { return with(&Field::nullable, true); }
   // The default where it is not the member's: it depends on other things, or another program has
   // it.
   constexpr Field otherwise(std::string_view text) const {
-    Field field = *this;
-    field.other_default = text;
-    return field;
+    return with(&Field::other_default, text);
   }
   constexpr Field from(std::int64_t smallest, Code otherwise_reported = Code::ValueRange) const {
-    Field field = between(smallest, most);
-    field.below = otherwise_reported;
-    return field;
+    return between(smallest, most).with(&Field::below, otherwise_reported);
   }
-  constexpr Field up_to(std::int64_t largest) const { return between(least, largest); }
+  constexpr Field up_to(std::int64_t largest) const { return with(&Field::most, largest); }
   constexpr Field positive() const { return from(1); }
   constexpr Field between(std::int64_t smallest, std::int64_t largest) const {
-    Field field = *this;
-    field.least = smallest;
-    field.most = largest;
-    return field;
+    return with(&Field::least, smallest).with(&Field::most, largest);
   }
   constexpr Field within(slicewise::Duration most_time) const {
-    Field field = *this;
-    field.longest = most_time;
-    return field;
+    return with(&Field::longest, most_time);
   }
   constexpr Field one_of(WordList choice) const {
-    Field field = *this;
-    if (field.type != FieldType::Words) field.type = FieldType::Word;
-    field.words = choice;
-    return field;
+    return with(&Field::type, type == FieldType::Words ? type : FieldType::Word)
+        .with(&Field::words, choice);
   }
   template <std::size_t N>
   constexpr Field one_of(const std::array<Word, N>& choice) const {
@@ -207,15 +183,9 @@ struct Field {
   template <std::size_t N>
   constexpr Field one_of(const Word (&choice)[N],
                          Code otherwise_reported = Code::EnumUnknown) const {
-    Field field = one_of(WordList{choice, N});
-    field.wrong_word = otherwise_reported;
-    return field;
+    return one_of(WordList{choice, N}).with(&Field::wrong_word, otherwise_reported);
   }
-  constexpr Field of(const FieldList& fields) const {
-    Field field = *this;
-    field.block = &fields;
-    return field;
-  }
+  constexpr Field of(const FieldList& fields) const { return with(&Field::block, &fields); }
 };
 
 inline const Field* FieldList::end() const { return first + count; }

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
+
 #include "../text/kubernetes_names.hpp"
 #include "scenario_draft.hpp"
 
@@ -34,12 +36,11 @@ std::optional<std::string> ClaimImport::name_of(const PodFile& pod) {
 
 const ClaimFile* ClaimImport::find(const PodFile& pod, const KeyValue& named) const {
   const bool is_template = named.key == "resourceClaimTemplateName";
-  const auto found = std::ranges::find_if(files_.claims, [&](const ClaimFile& file) {
+  return find_if_or_null(files_.claims, [&](const ClaimFile& file) {
     return file.kind != "DeviceClass" && file.claim.is_template == is_template &&
            file.claim.name.value == named.value &&
            namespace_of(file.space) == namespace_of(pod.space);
   });
-  return found == files_.claims.end() ? nullptr : &*found;
 }
 
 bool ClaimImport::take_class(const Located<std::string>& name, ResourceClaim& claim) {

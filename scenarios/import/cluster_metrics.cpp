@@ -197,8 +197,8 @@ PodRecord ClusterMetrics::finished(const Pod& pod, std::int64_t end, ImportRepor
     // A deleted pod leaves no completion time.
     record.ended = pod.last_seen;
     report.guessed(
-        "pods that were deleted: their end is the last time they were seen, late by up to "
-        "a scrape and 5 minutes",
+        "pods that were deleted: their end is the last time they were seen, late by up to a scrape "
+        "and 5 minutes",
         record.where);
   } else if (!record.ended) {
     record.state = record.scheduled || record.started ? JobState::Running : JobState::Pending;

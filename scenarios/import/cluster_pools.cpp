@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -203,8 +201,7 @@ void ClusterPools::take_live_sharing(const NodeGroupFile& node, DraftSharing fil
   }
   if (live.is_guessed) {
     report_.guessed(
-        "sharing of nodes, by how many GPUs they offer: time-slicing, or MIG by "
-        "its names",
+        "sharing of nodes, by how many GPUs they offer: time-slicing, or MIG by its names",
         node.object_where);
   }
   if (live.is_other) {
@@ -224,8 +221,8 @@ DraftSharing ClusterPools::plugin_of(const NodeGroupFile& group, std::string_vie
   DraftSharing sharing = plugin_sharing(label_of(group, kConfigLabel), mig_label, strategy_label);
   if (group.maker != NodeMaker::AutoMode || sharing.is_none()) return sharing;
   report_.noted(
-      "nodes of EKS Auto Mode, whose device plugin nobody configures: whole GPUs, "
-      "whatever is set for it",
+      "nodes of EKS Auto Mode, whose device plugin nobody configures: whole GPUs, whatever is set "
+      "for it",
       group.object_where);
   return {};
 }
@@ -249,8 +246,8 @@ void ClusterPools::add_group(const NodeGroupFile& group) {
   if (group.kind == NodeGroupFile::Kind::Node) return;
   if (is_other_way(cluster_, group)) {
     return report_.noted(
-        "NodePools beside a node group of their name, type and size: two ways to "
-        "the same nodes, as an exported bundle has them; taken once",
+        "NodePools beside a node group of their name, type and size: two ways to the same nodes, "
+        "as an exported bundle has them; taken once",
         group.object_where);
   }
   if (group.kind == NodeGroupFile::Kind::NodePool && started_.contains(group.name)) {
@@ -440,9 +437,9 @@ void ClusterPools::take_node_pool(const NodeGroupFile& group, DraftPool& pool) {
     const bool names_some = std::ranges::any_of(group.requirements, [](const auto& one) {
       return one.op == "In" && one.key.starts_with("karpenter.k8s.aws/instance-");
     });
-    report_.guessed(names_some ? "node pools whose requirements no type of the catalogue meets: "
-                                 "g5.xlarge"
-                               : "node pools that name no instance type: g5.xlarge",
+    report_.guessed(names_some
+                        ? "node pools whose requirements no type of the catalogue meets: g5.xlarge"
+                        : "node pools that name no instance type: g5.xlarge",
                     group.object_where);
   } else if (pool.type_is_assumed) {
     report_.guessed("instance types of node pools, from their requirements", group.object_where);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/nearest_name.hpp"
 
 #include "../text/scalars.hpp"
@@ -44,8 +45,7 @@ constexpr std::array kReadyMaps = {
     ReadyMap{"acme", "gpu_time,type,submit_time,start_time,gpu_num",
              "arrival=submit_time,start=start_time,end=end_time,run=duration,gpus=gpu_num,"
              "cpu=cpu_num,memory=mem_per_pod_GB:gb,pods=node_num,id=job_id,user=user,state=state,"
-             "work=type,gpu_"
-             "use=gpu_util,sm_active=sm_active",
+             "work=type,gpu_use=gpu_util,sm_active=sm_active",
              "", ""},
     ReadyMap{
         "helios", "vc,gpu_num,submit_time,start_time",
@@ -124,7 +124,7 @@ std::optional<Diagnostic> take_column(JobField field, std::string_view value,
     column.unit = *unit;
     column.names = value.substr(0, colon);
   } else if (is_unit(given) || is_unit(memory)) {
-    const std::string_view name = kJobFieldNames[static_cast<std::size_t>(field)];
+    const std::string_view name = job_field_names()[static_cast<std::size_t>(field)];
     return make_diagnostic(
         Code::UnitUnknown, {}, fmt::format("--columns: {} is no unit of {}", given, name),
         units.empty() ? fmt::format("{} has none: {}={}", name, name, value.substr(0, colon))
@@ -135,43 +135,34 @@ std::optional<Diagnostic> take_column(JobField field, std::string_view value,
 
 }  // namespace
 
+const std::vector<std::string_view>& job_field_names() {
+  static const std::vector<std::string_view> names = parts_of(
+      "arrival run start end gpus gpu_milli cpu memory gpu_memory wait limit deadline gpu_use "
+      "sm_active priority backoff_limit state id user group project gpu_models resource work gang "
+      "instance_type ran_on instances pods iteration iteration_host iteration_gpu "
+      "iteration_network",
+      ' ');
+  return names;
+}
+
 std::span<const std::string_view> units_of(JobField field) {
-  switch (field) {
-    case JobField::Arrival:
-    case JobField::Run:
-    case JobField::Start:
-    case JobField::End:
-    case JobField::Wait:
-    case JobField::Limit:
-    case JobField::Deadline:
-    case JobField::Iteration:
-    case JobField::IterationHost:
-    case JobField::IterationGpu:
-    case JobField::IterationNetwork:
-      return kTimeUnits;
-    case JobField::Memory:
-    case JobField::GpuMemory:
-      return kMemoryUnits;
-    case JobField::GpuUse:
-    case JobField::SmActive:
-      return kShareUnits;
-    case JobField::Cpu:
-      return kCpuUnits;
-    case JobField::Gpus:
-      return kGpuUnits;
-    default:
-      return {};
-  }
+  using F = JobField;
+  constexpr F kTimes[] = {F::Arrival,       F::Run,          F::Start,           F::End,
+                          F::Wait,          F::Limit,        F::Deadline,        F::Iteration,
+                          F::IterationHost, F::IterationGpu, F::IterationNetwork};
+  if (contains(kTimes, field)) return kTimeUnits;
+  if (field == F::Memory || field == F::GpuMemory) return kMemoryUnits;
+  if (field == F::GpuUse || field == F::SmActive) return kShareUnits;
+  if (field == F::Cpu) return kCpuUnits;
+  return field == F::Gpus ? std::span<const std::string_view>(kGpuUnits)
+                          : std::span<const std::string_view>();
 }
 
 const ReadyMap* find_ready_map(std::string_view name) {
-  const auto* const found =
-      std::ranges::find_if(kReadyMaps, [&](const ReadyMap& map) { return map.name == name; });
-  return found == kReadyMaps.end() ? nullptr : found;
+  return find_or_null(kReadyMaps, name, &ReadyMap::name);
 }
 
-const ReadyMap* begin_ready_maps() { return kReadyMaps.data(); }
-const ReadyMap* end_ready_maps() { return kReadyMaps.data() + kReadyMaps.size(); }
+std::span<const ReadyMap> ready_maps() { return kReadyMaps; }
 
 Expected<ColumnMap> parse_column_map(std::string_view text) {
   ColumnMap map;
@@ -180,24 +171,24 @@ Expected<ColumnMap> parse_column_map(std::string_view text) {
     if (equals == std::string_view::npos || equals == 0 || equals + 1 == entry.size()) {
       return wrong_columns(
           fmt::format("--columns: \"{}\" is not FIELD=COLUMN", entry),
-          "write arrival=submit_time,run=run_time:ms,gpus=gpu_num, or one of philly, "
-          "muri, thetagpu, pai, helios, acme, dlrm, gavel, shockwave, sacct, swf, openb");
+          "write arrival=submit_time,run=run_time:ms,gpus=gpu_num, or one of philly, muri, "
+          "thetagpu, pai, helios, acme, dlrm, gavel, shockwave, sacct, swf, openb");
     }
     const std::string_view name = entry.substr(0, equals);
-    const auto* const field = std::ranges::find(kJobFieldNames, name);
-    if (field == kJobFieldNames.end()) {
+    const auto field = std::ranges::find(job_field_names(), name);
+    if (field == job_field_names().end()) {
       const auto known = field_of_column(name);
-      const auto nearest = known ? known : nearest_name(name, kJobFieldNames);
+      const auto nearest = known ? known : nearest_name(name, job_field_names());
       return wrong_columns(
           fmt::format("--columns: there is no field \"{}\"{}", name,
                       nearest ? fmt::format("; did you mean \"{}\"?", *nearest) : ""),
-          fmt::format("fields are {}", fmt::join(kJobFieldNames, ", ")));
+          fmt::format("fields are {}", fmt::join(job_field_names(), ", ")));
     }
-    MappedColumn& column = map.columns[static_cast<std::size_t>(field - kJobFieldNames.begin())];
+    MappedColumn& column = map.columns[static_cast<std::size_t>(field - job_field_names().begin())];
     if (!column.names.empty()) {
       return wrong_columns(fmt::format("--columns: {} is there twice", name), "");
     }
-    const auto which = static_cast<JobField>(field - kJobFieldNames.begin());
+    const auto which = static_cast<JobField>(field - job_field_names().begin());
     if (auto problem = take_column(which, entry.substr(equals + 1), column)) {
       return tl::unexpected(Diagnostics{std::move(*problem)});
     }

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "slicewise/diagnostics.hpp"
 
@@ -50,39 +51,7 @@ enum class JobField : std::uint8_t {
 inline constexpr std::size_t kJobFields = static_cast<std::size_t>(JobField::Count);
 
 // As --columns calls them, in the order of JobField.
-inline constexpr std::array<std::string_view, kJobFields> kJobFieldNames = {"arrival",
-                                                                            "run",
-                                                                            "start",
-                                                                            "end",
-                                                                            "gpus",
-                                                                            "gpu_milli",
-                                                                            "cpu",
-                                                                            "memory",
-                                                                            "gpu_memory",
-                                                                            "wait",
-                                                                            "limit",
-                                                                            "deadline",
-                                                                            "gpu_use",
-                                                                            "sm_active",
-                                                                            "priority",
-                                                                            "backoff_limit",
-                                                                            "state",
-                                                                            "id",
-                                                                            "user",
-                                                                            "group",
-                                                                            "project",
-                                                                            "gpu_models",
-                                                                            "resource",
-                                                                            "work",
-                                                                            "gang",
-                                                                            "instance_type",
-                                                                            "ran_on",
-                                                                            "instances",
-                                                                            "pods",
-                                                                            "iteration",
-                                                                            "iteration_host",
-                                                                            "iteration_gpu",
-                                                                            "iteration_network"};
+const std::vector<std::string_view>& job_field_names();
 
 // What may stand behind a colon: "ms", "gib"; none where a field has no unit.
 std::span<const std::string_view> units_of(JobField field);
@@ -117,7 +86,6 @@ struct ReadyMap {
 // By its name, nullptr when there is none.
 const ReadyMap* find_ready_map(std::string_view name);
 // All of them, those with the more particular signatures first.
-const ReadyMap* begin_ready_maps();
-const ReadyMap* end_ready_maps();
+std::span<const ReadyMap> ready_maps();
 
 }  // namespace slicewise::scenarios

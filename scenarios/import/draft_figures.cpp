@@ -19,10 +19,10 @@ void write_memory(const DraftWorkload& w, DraftLines& lines) {
   constexpr std::int64_t kMebibyte = 1'048'576;
   // What `check` warns of in the manifest, the scenario runs into.
   const std::string_view allocator = w.is_greedy ? "allocator: Greedy, " : "";
-  const std::string_view risk = w.is_greedy
-                                    ? "; TensorFlow maps all free memory (GPU_MEM_GREEDY) without "
-                                      "TF_FORCE_GPU_ALLOW_GROWTH"
-                                    : "";
+  const std::string_view risk =
+      w.is_greedy
+          ? "; TensorFlow maps all free memory (GPU_MEM_GREEDY) without TF_FORCE_GPU_ALLOW_GROWTH"
+          : "";
   if (w.llm || (!w.gpu_memory && !w.profile.empty() && !w.is_greedy)) return;
   if (!w.gpu_memory) {
     const std::string most =

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 
 #include "../text/kubernetes_names.hpp"
@@ -93,9 +94,8 @@ std::string new_name(const std::string& name, std::map<std::string, int>& given)
 }
 
 const ResourceClaim* claim_called(const ScenarioDraft& draft, const std::string& name) {
-  const auto found = std::ranges::find(draft.claims, name,
-                                       [](const ResourceClaim& claim) { return claim.name.value; });
-  return found == draft.claims.end() ? nullptr : &*found;
+  return find_or_null(draft.claims, name,
+                      [](const ResourceClaim& claim) { return claim.name.value; });
 }
 
 // Of a type with the GPU that the claim's selectors name.
@@ -325,10 +325,9 @@ void remark_on_larger_nodes(const ScenarioDraft& draft, const ImportOptions& opt
     if (pool == nullptr || pool->is_in_files) continue;
     const std::string own = pool_for(draft, workload, options).instance_type;
     if (size_of(own) >= size_of(pool->instance_type)) continue;
-    report.guessed(
-        fmt::format("nodes of {}, which others need: {} would do; nodes or node groups "
-                    "in the files decide",
-                    pool->instance_type, own));
+    report.guessed(fmt::format(
+        "nodes of {}, which others need: {} would do; nodes or node groups in the files decide",
+        pool->instance_type, own));
   }
 }
 

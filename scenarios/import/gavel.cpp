@@ -80,15 +80,17 @@ class GavelReader {
       if (known.fields == lines_.size()) layout = &known;
     }
     if (layout == nullptr) {
-      report_.bad_row(lines_.place(), fmt::format("{} fields; Gavel's lines have 7 or 10, "
-                                                  "Shockwave's 12, with tabs between them",
-                                                  lines_.size()));
+      report_.bad_row(
+          lines_.place(),
+          fmt::format(
+              "{} fields; Gavel's lines have 7 or 10, Shockwave's 12, with tabs between them",
+              lines_.size()));
       return false;
     }
     JobRow row;
     const auto arrival = instant_of(lines_.value(layout->arrival), TimeUnit::Seconds, {});
     if (!arrival) return bad(layout->arrival, "is no time in seconds");
-    row.at_ns = *arrival;
+    row.arrival.ns = *arrival;
     const auto gpus = whole_of(lines_.value(layout->gpus));
     if (!gpus || *gpus < 1 || *gpus > kMostGpusOfJob) {
       return bad(layout->gpus, "is no number of GPUs");

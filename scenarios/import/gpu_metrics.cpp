@@ -211,10 +211,8 @@ void GpuMetrics::sort_by_device(ImportReport& report) {
   for (Series& series : series_) {
     const PodName& pod = keeps_own_labels ? series.exported : series.plain;
     if (pod.name.empty() || (!keeps_own_labels && is_exporter(pod))) {
-      report.noted(
-          "series of devices without a pod: idle, or kept beside "
-          "those of its pods",
-          series.where);
+      report.noted("series of devices without a pod: idle, or kept beside those of its pods",
+                   series.where);
       continue;
     }
     Device& device = devices_[series.device];
@@ -358,8 +356,8 @@ void GpuMetrics::credit(std::vector<PodRecord>& pods, const ImportOptions& optio
     if (credit.device != nullptr && !credit.on_several) pod.ran_on = *credit.device;
     if (!pod.gpu_permille && pod.arrival && asks_for_gpu(pod)) {
       report.noted(
-          "pods with a GPU without DCGM values: the exporter names one pod of a shared GPU "
-          "unless it runs with --kubernetes-virtual-gpus",
+          "pods with a GPU without DCGM values: the exporter names one pod of a shared GPU unless "
+          "it runs with --kubernetes-virtual-gpus",
           pod.where);
     }
     if (credit.most_memory > 0) {

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
+
 #include "../text/kubernetes_names.hpp"
 
 namespace slicewise::scenarios {
@@ -15,10 +17,9 @@ namespace {
 constexpr std::string_view kExportedMap = "slicewise-plugin-configs";
 
 const ChartValues* operator_of(const ClusterFiles& cluster) {
-  const auto found = std::ranges::find_if(cluster.charts, [](const ChartValues& chart) {
+  return find_if_or_null(cluster.charts, [](const ChartValues& chart) {
     return chart.chart == ChartValues::Chart::GpuOperator && chart.deploys_plugin;
   });
-  return found == cluster.charts.end() ? nullptr : &*found;
 }
 
 // Where the operator runs, by what of it is there.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -12,18 +11,18 @@
 namespace slicewise::scenarios {
 namespace {
 
-bool says_nothing(const ColumnRules& rules, Duration value) {
-  return !rules.must_exist && value == kUnknownDuration;
+// What stands where nobody says anything of a job.
+template <class T>
+T nothing(const ColumnRules& rules) {
+  const std::int64_t number = rules.may_be_unknown ? kUnknownNumber : 0;
+  if constexpr (std::is_same_v<T, Duration> || std::is_same_v<T, Bytes>) {
+    return {number};
+  } else if constexpr (std::is_same_v<T, std::int32_t>) {
+    return static_cast<T>(rules.name == "gpu_milli" ? 1'000 : number);
+  } else {
+    return {};
+  }
 }
-bool says_nothing(const ColumnRules& rules, std::int32_t value) {
-  if (rules.name == "gpu_milli") return value == 1'000;
-  return value == (rules.may_be_unknown ? kUnknownNumber : 0);
-}
-bool says_nothing(const ColumnRules& /*rules*/, Bytes value) { return value.count < 0; }
-bool says_nothing(const ColumnRules& /*rules*/, JobState value) {
-  return value == JobState::Unknown;
-}
-bool says_nothing(const ColumnRules& /*rules*/, std::uint32_t value) { return value == 0; }
 
 // The second that `ns` lies in, in nanoseconds.
 std::int64_t whole_second(std::int64_t ns) {
@@ -33,37 +32,35 @@ std::int64_t whole_second(std::int64_t ns) {
 
 }  // namespace
 
-bool JobRows::append(const JobRow& row) {
-  trace_.arrival.owned.push_back({row.at_ns});
-  trace_.run.owned.push_back(row.run);
-  trace_.gpus.owned.push_back(row.gpus);
-  trace_.gpu_milli.owned.push_back(row.gpu_milli);
-  trace_.cpu_milli.owned.push_back(row.cpu_milli);
-  trace_.memory.owned.push_back(row.memory);
-  trace_.gpu_memory.owned.push_back(row.gpu_memory);
-  trace_.observed_wait.owned.push_back(row.observed_wait);
-  trace_.time_limit.owned.push_back(row.time_limit);
-  trace_.deadline.owned.push_back(row.deadline);
-  trace_.gpu_permille.owned.push_back(row.gpu_permille);
-  trace_.sm_permille.owned.push_back(row.sm_permille);
-  trace_.priority.owned.push_back(row.priority);
-  trace_.backoff_limit.owned.push_back(row.backoff_limit);
-  trace_.state.owned.push_back(row.state);
-  trace_.id.owned.push_back(pool_.number_of(row.id));
-  trace_.user.owned.push_back(pool_.number_of(row.user));
-  trace_.group.owned.push_back(pool_.number_of(row.group));
-  trace_.project.owned.push_back(pool_.number_of(row.project));
-  trace_.gpu_models.owned.push_back(pool_.number_of(row.gpu_models));
-  trace_.resource.owned.push_back(pool_.number_of(row.resource));
-  trace_.work.owned.push_back(pool_.number_of(row.work));
-  trace_.gang.owned.push_back(pool_.number_of(row.gang));
-  trace_.instance_type.owned.push_back(pool_.number_of(row.instance_type));
-  trace_.ran_on.owned.push_back(pool_.number_of(row.ran_on));
-  trace_.iteration.owned.push_back(row.iteration);
-  trace_.iteration_host.owned.push_back(row.iteration_host);
-  trace_.iteration_gpu.owned.push_back(row.iteration_gpu);
-  trace_.iteration_network.owned.push_back(row.iteration_network);
-  const std::uint32_t id = trace_.id.owned.back();
+JobRow::JobRow() {
+  visit_columns(*this, [](const ColumnRules& rules, auto& cell) {
+    cell = nothing<std::remove_reference_t<decltype(cell)>>(rules);
+  });
+}
+
+void append(const JobRow& row, JobTrace& trace, NamePool& names) {
+  visit_columns_of(
+      [&](const ColumnRules& /*rules*/, auto& column, const auto& cell) {
+        if constexpr (requires { column.owned.push_back(cell); }) {
+          column.owned.push_back(cell);
+        } else {
+          column.owned.push_back(names.number_of(cell));
+        }
+      },
+      trace, row);
+}
+
+void drop_empty_columns(JobTrace& trace, bool keeps_whole_gpus) {
+  visit_columns(trace, [&](const ColumnRules& rules, auto& column) {
+    using Value = typename std::remove_reference_t<decltype(column.owned)>::value_type;
+    const bool stays = rules.must_exist || (keeps_whole_gpus && rules.name == "gpu_milli");
+    const auto is_nothing = [none = nothing<Value>(rules)](Value value) { return value == none; };
+    if (!stays && std::ranges::all_of(column.owned, is_nothing)) column.owned.clear();
+    column.owned.shrink_to_fit();
+  });
+}
+
+bool JobRows::had_id(std::uint32_t id) {
   if (id == 0) return false;
   if (id >= is_id_.size()) is_id_.resize(trace_.names.size());
   return std::exchange(is_id_[id], char{1}) != 0;
@@ -99,15 +96,6 @@ void JobRows::cut_to_window(const ImportOptions& options, std::int64_t first) {
   });
 }
 
-void JobRows::drop_empty_columns() {
-  visit_columns(trace_, [](const ColumnRules& rules, auto& column) {
-    const bool empty = std::ranges::all_of(
-        column.owned, [&](const auto& value) { return says_nothing(rules, value); });
-    if (empty && !rules.must_exist) column.owned.clear();
-    column.owned.shrink_to_fit();
-  });
-}
-
 Expected<Imported> JobRows::finish(const SourceText& source, const ImportOptions& options,
                                    bool since_epoch, bool run_under_sharing) {
   if (report_.has_failed()) return tl::unexpected(report_.errors());
@@ -129,7 +117,7 @@ Expected<Imported> JobRows::finish(const SourceText& source, const ImportOptions
   for (Duration& arrival : trace_.arrival.owned) arrival.ns -= origin;
   if (since_epoch) trace_.origin_unix_s = trace_.origin_unix_s.value_or(0) + origin / kSecond;
   trace_.run_under_sharing = run_under_sharing;
-  drop_empty_columns();
+  drop_empty_columns(trace_);
   Imported imported;
   imported.log = report_.take_log(static_cast<std::int64_t>(size()));
   imported.content = std::move(trace_);

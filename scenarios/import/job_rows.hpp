@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "slicewise/scenarios/import.hpp"
@@ -11,39 +12,19 @@
 
 namespace slicewise::scenarios {
 
-// A job as an importer found it; what the log does not say stays as it is here. Numbers and
-// durations are within the limits of the columns of job traces.
-struct JobRow {
-  std::int64_t at_ns = 0;  // arrival, since any point that the whole log shares
-  Duration run = kUnknownDuration;
-  std::int32_t gpus = 0;
-  std::int32_t gpu_milli = 1'000;
-  std::int32_t cpu_milli = kUnknownNumber;
-  Bytes memory{kUnknownNumber};
-  Bytes gpu_memory{kUnknownNumber};
-  Duration observed_wait = kUnknownDuration;
-  Duration time_limit = kUnknownDuration;
-  Duration deadline = kUnknownDuration;
-  std::int32_t gpu_permille = kUnknownNumber;
-  std::int32_t sm_permille = kUnknownNumber;
-  std::int32_t priority = 0;
-  std::int32_t backoff_limit = kUnknownNumber;
-  JobState state = JobState::Unknown;
-  std::string_view id;
-  std::string_view user;
-  std::string_view group;
-  std::string_view project;
-  std::string_view gpu_models;
-  std::string_view resource;
-  std::string_view work;
-  std::string_view gang;
-  std::string_view instance_type;
-  std::string_view ran_on;
-  Duration iteration = kUnknownDuration;
-  Duration iteration_host = kUnknownDuration;
-  Duration iteration_gpu = kUnknownDuration;
-  Duration iteration_network = kUnknownDuration;
+template <class T>
+using JobCell = std::conditional_t<std::is_same_v<T, std::uint32_t>, std::string_view, T>;
+
+// A job as an importer found it, its arrival since any point that the whole log shares; what the
+// log does not say stays as it is here. Numbers and durations are within the limits of the columns.
+struct JobRow : JobColumns<JobCell> {
+  JobRow();
 };
+
+void append(const JobRow& row, JobTrace& trace, NamePool& names);
+
+// Leaves out columns that nobody filled. `keeps_whole_gpus`: not gpu_milli where all of it is 1000.
+void drop_empty_columns(JobTrace& trace, bool keeps_whole_gpus = false);
 
 // Rows of a log on their way to a trace.
 class JobRows {
@@ -55,11 +36,12 @@ class JobRows {
   // `place()` says where the row stands.
   template <class Place>
   void add(const JobRow& row, Place place) {
-    if (!trace_.arrival.owned.empty() && row.at_ns < trace_.arrival.owned.back().ns) {
+    if (!trace_.arrival.owned.empty() && row.arrival < trace_.arrival.owned.back()) {
       report_.repaired("rows that arrive before the row above them: put in order of arrival",
                        place);
     }
-    if (append(row)) {
+    append(row, trace_, pool_);
+    if (had_id(trace_.id.owned.back())) {
       report_.noted("rows whose id was there before (attempts of one job?): kept as jobs", place);
     }
   }
@@ -74,10 +56,8 @@ class JobRows {
                             bool since_epoch, bool run_under_sharing = false);
 
  private:
-  // Whether the id was there before.
-  bool append(const JobRow& row);
+  bool had_id(std::uint32_t id);
   void cut_to_window(const ImportOptions& options, std::int64_t first);
-  void drop_empty_columns();
 
   ImportReport& report_;
   JobTrace trace_;  // arrivals are those of the log until finish()

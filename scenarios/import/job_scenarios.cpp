@@ -258,20 +258,12 @@ std::string replay_scenario(const Imported& imported, ImportKind kind,
                        kind_name(kind), path);
   }
   return fmt::format(
-      "# {} jobs, imported as {}. Run it with: slicewise replay -f FILE\n"
-      "apiVersion: slicewise.dev/v1alpha1\n"
-      "kind: Replay\n"
-      "metadata: {{name: {}}}\n"
-      "spec:\n"
-      "{}"
-      "  trace: {{file: {}}}\n"
-      "  # Assumed: as many GPUs as the jobs would use at once if none waited. TODO: your "
-      "cluster:\n"
-      "  # instances: [{{instanceType: p3.16xlarge, count: 8}}], nodes: [{{count: 8, gpus: 8}}] or "
-      "nodeList: nodes.csv\n"
-      "  cluster: {{gpus: {}}}\n"
-      "  # Assumed. Also backfill, easy, priority, srtf, srsf; a list compares.\n"
-      "  queue: fifo\n",
+      "# {} jobs, imported as {}. Run it with: slicewise replay -f FILE\napiVersion: "
+      "slicewise.dev/v1alpha1\nkind: Replay\nmetadata: {{name: {}}}\nspec:\n{}  trace: {{file: "
+      "{}}}\n  # Assumed: as many GPUs as the jobs would use at once if none waited. TODO: your "
+      "cluster:\n  # instances: [{{instanceType: p3.16xlarge, count: 8}}], nodes: [{{count: 8, "
+      "gpus: 8}}] or nodeList: nodes.csv\n  cluster: {{gpus: {}}}\n  # Assumed. Also backfill, "
+      "easy, priority, srtf, srsf; a list compares.\n  queue: fifo\n",
       trace.size(), kind_name(kind), scalar_text(name), file, in_quotes(path), gpus);
 }
 

@@ -94,8 +94,7 @@ class ClusterImport {
       if (node_class.is_used) {
         report_.noted(
             fmt::format("EC2NodeClass {}: role, AMI, subnets and disks are not of a scenario, and "
-                        "exports assume "
-                        "them",
+                        "exports assume them",
                         name));
       } else {
         report_.skipped(fmt::format("EC2NodeClass {}: no NodePool here uses it", name));
@@ -195,8 +194,8 @@ class ClusterImport {
       for (const StartDependency& wanted : workload.starts_after) {
         if (step_of(draft_, workload, wanted.name.value) != nullptr) continue;
         report_.noted(
-            "Jobs of JobSets that start after others without a GPU, which are not "
-            "simulated: they are there from the start",
+            "Jobs of JobSets that start after others without a GPU, which are not simulated: they "
+            "are there from the start",
             wanted.where);
       }
     }
@@ -222,9 +221,10 @@ class ClusterImport {
         is_fixed = is_fixed && !pool.most_nodes && !pool.nodes_are_assumed;
       }
       if (!is_fixed || nodes < 1) {
-        report_.guessed(nodes < 1 ? "DaemonSets that ask for GPUs that no node offers: one pod"
-                                  : "DaemonSets that ask for GPUs of nodes that come and go or are "
-                                    "assumed: one pod");
+        report_.guessed(
+            nodes < 1
+                ? "DaemonSets that ask for GPUs that no node offers: one pod"
+                : "DaemonSets that ask for GPUs of nodes that come and go or are assumed: one pod");
         continue;
       }
       agent.pods = nodes;
@@ -343,8 +343,7 @@ class ClusterImport {
       for (InstanceGpus& type : options_.instances) type.price = price_of(type);
     } else if (!options_.instances.empty()) {
       report_.guessed(
-          fmt::format("instance types, by prices of another region: none is known in "
-                      "{}",
+          fmt::format("instance types, by prices of another region: none is known in {}",
                       draft_.region.substr(0, 40)));
     }
   }
@@ -361,8 +360,8 @@ class ClusterImport {
     if (std::tie(others.resource, others.gpus, others.claim, others.node_selector) !=
         std::tie(workload.resource, workload.gpus, workload.claim, workload.node_selector)) {
       report_.noted(
-          "pods that work together and ask for different GPUs: each kind waits for its "
-          "own, not for the others",
+          "pods that work together and ask for different GPUs: each kind waits for its own, not "
+          "for the others",
           file.object_where);
       return false;
     }
@@ -400,8 +399,8 @@ class ClusterImport {
     }
     if (!has_latency) {
       report_.note(
-          fmt::format("no requests in series of {}_bucket with the label pod of a workload "
-                      "here: no latency is compared",
+          fmt::format("no requests in series of {}_bucket with the label pod of a workload here: "
+                      "no latency is compared",
                       histogram_of(options_.latency).substr(0, 60)));
     }
     report_.noted("workloads with figures of Prometheus", SourceLocation{},
@@ -443,10 +442,9 @@ class ClusterImport {
     for (const ImportRemark& remark : log.remarks) {
       found += fmt::format("{}{} {}", found.empty() ? ": " : ", ", remark.count, remark.what);
     }
-    return not_the_format(
-        {file.name, 1, 1}, "no workload that asks for a GPU" + found,
-        "add Deployments, StatefulSets, Jobs or Pods, in the same file or with another "
-        "-f: kubectl get deploy,sts,jobs -A -o yaml");
+    return not_the_format({file.name, 1, 1}, "no workload that asks for a GPU" + found,
+                          "add Deployments, StatefulSets, Jobs or Pods, in the same file or with "
+                          "another -f: kubectl get deploy,sts,jobs -A -o yaml");
   }
 
   // Of labels of pods only those change a run.

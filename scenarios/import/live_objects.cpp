@@ -1,7 +1,6 @@
 #include "live_objects.hpp"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 
 #include <fmt/format.h>

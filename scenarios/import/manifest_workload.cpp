@@ -10,7 +10,6 @@
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/kai_part.hpp"
 #include "slicewise/scenarios/node_requirements.hpp"
-#include "slicewise/scenarios/pod_file.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
 #include "../text/kubernetes_names.hpp"
@@ -169,8 +168,8 @@ class WorkloadDraft {
     constexpr std::int64_t kContext = 512;
     workload_.gpu_memory = mebibytes(std::max(mebi - kContext, mebi / 2));
     report_.guessed(
-        "GPU memory of a process: what nvidia.com/gpumem leaves it beside 512 MiB for "
-        "its CUDA context",
+        "GPU memory of a process: what nvidia.com/gpumem leaves it beside 512 MiB for its CUDA "
+        "context",
         pod_.object_where);
   }
 
@@ -283,10 +282,9 @@ class WorkloadDraft {
       workload_.starts_after = pod_.starts_after;
       workload_.parallelism.reset();
     } else if (pod_.works_together && workload_.pods > 0) {
-      note(
-          fmt::format("{}s: pods that work together are simulated one by one, none waits for "
-                      "another",
-                      pod_.kind));
+      note(fmt::format(
+          "{}s: pods that work together are simulated one by one, none waits for another",
+          pod_.kind));
     }
     take_scaling();
     if (pod_.kind == "CronJob") take_schedule();
@@ -403,10 +401,10 @@ class WorkloadDraft {
     }
     if (scaling.metric.empty() && !scaling.windows.empty()) {
       if (!scaling.seen.empty()) {
-        report_.skipped(fmt::format("what is not simulated beside a schedule ({}): the schedule "
-                                    "alone decides",
-                                    scaling.seen.substr(0, 60)),
-                        scaling.where);
+        report_.skipped(
+            fmt::format("what is not simulated beside a schedule ({}): the schedule alone decides",
+                        scaling.seen.substr(0, 60)),
+            scaling.where);
       }
     } else if (scaling.metric.empty()) {
       return report_.skipped(
@@ -417,8 +415,8 @@ class WorkloadDraft {
     const bool is_blind = scaling.metric == "GpuUtilization" && scaling.fewest == 0;
     if (is_blind || scaling.most < std::max<std::int64_t>(1, scaling.fewest)) {
       return report_.skipped(
-          "autoscalers that a scenario refuses: by GPU utilisation from no pod, "
-          "or of fewer pods than their least",
+          "autoscalers that a scenario refuses: by GPU utilisation from no pod, or of fewer pods "
+          "than their least",
           scaling.where);
     }
     for (const ReplicaWindow& window : scaling.windows) {

@@ -247,10 +247,10 @@ void number_blocks(PromptReading& prompts, LoggedRequest& request, ImportReport&
   const std::size_t all = request.input_tokens % kBlockTokens == 0 ? whole : whole + 1;
   if (prompts.hashes.empty()) return;
   if (prompts.hashes.size() != all) {
-    report.repaired(fmt::format("prompts whose hash_ids are not one for each {} tokens: taken "
-                                "without",
-                                kBlockTokens),
-                    where);
+    report.repaired(
+        fmt::format("prompts whose hash_ids are not one for each {} tokens: taken without",
+                    kBlockTokens),
+        where);
     return;
   }
   for (std::size_t block = 0; block < whole; ++block) {

@@ -116,7 +116,7 @@ class OpenbReader {
       return false;
     }
     if (!created) return table_.bad(created_, "is no time");
-    row.at_ns = *created;
+    row.arrival.ns = *created;
     if (!scheduled) {
       report_.noted("pods that never started (no scheduled_time): kept, their run is not known",
                     [this] { return table_.place(); });
@@ -133,8 +133,8 @@ class OpenbReader {
     row.run = Duration{*deleted - *scheduled};
     if (phase_ && table_.value(*phase_) == "Running") {
       report_.noted(
-          "pods last seen Running that have a deletion_time: their run is how long "
-          "they lived, not how much work they did",
+          "pods last seen Running that have a deletion_time: their run is how long they lived, not "
+          "how much work they did",
           [this] { return table_.place(*phase_); });
     }
     return true;

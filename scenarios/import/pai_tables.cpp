@@ -12,8 +12,7 @@ namespace {
 
 constexpr std::string_view kSensors =
     "job_name,task_name,worker_name,inst_id,machine,gpu_name,cpu_usage,gpu_wrk_util,avg_mem,max_"
-    "mem,"
-    "avg_gpu_wrk_mem,max_gpu_wrk_mem,read,write,read_count,write_count";
+    "mem,avg_gpu_wrk_mem,max_gpu_wrk_mem,read,write,read_count,write_count";
 constexpr std::string_view kPaiJobs = "job_name,inst_id,user,status,start_time,end_time";
 constexpr std::string_view kPaiTags = "inst_id,user,gpu_type_spec,group,workload";
 

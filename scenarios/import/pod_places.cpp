@@ -81,10 +81,9 @@ class PodPlaces {
     for (const DraftPool& pool : draft_.pools) {
       const bool has_others = std::ranges::any_of(draft_.pools, &DraftPool::is_in_files);
       if (!has_others || pool.is_in_files) continue;
-      report_.guessed(
-          fmt::format("node pools that no file has, for pods that those of the files "
-                      "do not take: {}",
-                      pool.name));
+      report_.guessed(fmt::format(
+          "node pools that no file has, for pods that those of the files do not take: {}",
+          pool.name));
     }
   }
 
@@ -193,10 +192,10 @@ class PodPlaces {
       nodes.requirements = {{key, "In", {value}, nodes.where}};
       return;
     }
-    report_.noted(fmt::format("what pods prefer of labels that nodes of a scenario do not have, "
-                              "left out: {}",
-                              nodes.requirements.front().key.substr(0, 60)),
-                  nodes.where);
+    report_.noted(
+        fmt::format("what pods prefer of labels that nodes of a scenario do not have, left out: {}",
+                    nodes.requirements.front().key.substr(0, 60)),
+        nodes.where);
     nodes.requirements.clear();
   }
 
@@ -275,10 +274,11 @@ class PodPlaces {
                std::ranges::any_of(pool.made_with, has_it);
       });
       if (is_known || !is_set_by_others(one.key) || one.key == "kubernetes.io/os") continue;
-      report_.noted(fmt::format("what pods require of labels that nodes of a scenario do not have, "
-                                "left out: {}",
-                                one.key.substr(0, 60)),
-                    one.where);
+      report_.noted(
+          fmt::format(
+              "what pods require of labels that nodes of a scenario do not have, left out: {}",
+              one.key.substr(0, 60)),
+          one.where);
     }
   }
 
@@ -303,10 +303,9 @@ class PodPlaces {
     }
     if (!are_unmet || is_told) return;
     workload.node_selector.clear();
-    report_.guessed(
-        fmt::format("what pods require of nodes, and no node pool here meets together, left out: "
-                    "{}",
-                    workload.name));
+    report_.guessed(fmt::format(
+        "what pods require of nodes, and no node pool here meets together, left out: {}",
+        workload.name));
   }
 
   ScenarioDraft& draft_;

@@ -9,6 +9,7 @@
 #include "../text/scalars.hpp"
 #include "../traces/job_trace.hpp"
 #include "../traces/trace_files.hpp"
+#include "job_rows.hpp"
 #include "pod_record.hpp"
 
 namespace slicewise::scenarios {
@@ -51,7 +52,7 @@ class TraceOfPods {
     }
     if (first) trace_.origin_unix_s = origin_ / kSecond;
     trace_.run_under_sharing = shared_;
-    drop_empty_columns();
+    drop_empty_columns(trace_, /*keeps_whole_gpus=*/true);
     put_in_order(trace_);
     return std::move(trace_);
   }
@@ -73,51 +74,35 @@ class TraceOfPods {
     return is_in;
   }
 
-  // Columns that say nothing of any pod.
-  void drop_empty_columns() {
-    visit_columns(trace_, [](const ColumnRules& rules, auto& column) {
-      if (rules.must_exist) return;
-      const bool is_empty = std::ranges::all_of(
-          column.owned, [&](const auto& value) { return says_nothing(rules, value); });
-      if (is_empty) column.owned.clear();
-    });
-  }
-
-  static bool says_nothing(const ColumnRules& /*rules*/, std::uint32_t name) { return name == 0; }
-  template <class T>
-  static bool says_nothing(const ColumnRules& rules, T value) {
-    return plain(value) == (rules.may_be_unknown ? kUnknownNumber : 0);
-  }
-
   void add(const PodRecord& pod) {
     const std::optional<Ask> ask = ask_of(pod);
     if (!ask) return;
     if (!pod.arrival) return;
     const PodRecord::Time start = pod.scheduled ? pod.scheduled : pod.started;
-    trace_.arrival.owned.push_back({*pod.arrival - origin_});
-    trace_.run.owned.push_back(run_of(pod, start));
-    trace_.gpus.owned.push_back(ask->gpus);
-    trace_.gpu_milli.owned.push_back(ask->milli);
-    trace_.cpu_milli.owned.push_back(clamped(amount_of(pod.amounts, "cpu")));
-    trace_.memory.owned.push_back({amount_of(pod.amounts, "memory")});
-    trace_.gpu_memory.owned.push_back(ask->memory);
-    trace_.observed_wait.owned.push_back(wait_of(pod, start));
-    trace_.time_limit.owned.push_back(pod.time_limit.value_or(kUnknownDuration));
-    trace_.gpu_permille.owned.push_back(pod.gpu_permille.value_or(kUnknownNumber));
-    trace_.sm_permille.owned.push_back(pod.sm_permille.value_or(kUnknownNumber));
-    trace_.priority.owned.push_back(pod.priority);
-    trace_.backoff_limit.owned.push_back(pod.backoff_limit.value_or(kUnknownNumber));
-    trace_.state.owned.push_back(pod.state);
-    const auto name = [&](TraceColumn<std::uint32_t>& column, std::string_view text) {
-      column.owned.push_back(names_.number_of(text));
-    };
-    name(trace_.id, id_of(pod));
-    name(trace_.group, pod.space);
-    name(trace_.gpu_models, pod.gpu_models);
-    name(trace_.resource, ask->resource);
-    name(trace_.work, pod.work);
-    name(trace_.instance_type, pod.instance_type);
-    name(trace_.ran_on, pod.ran_on);
+    JobRow row;
+    row.arrival = {*pod.arrival - origin_};
+    row.run = run_of(pod, start);
+    row.gpus = ask->gpus;
+    row.gpu_milli = ask->milli;
+    row.cpu_milli = clamped(amount_of(pod.amounts, "cpu"));
+    row.memory = {amount_of(pod.amounts, "memory")};
+    row.gpu_memory = ask->memory;
+    row.observed_wait = wait_of(pod, start);
+    row.time_limit = pod.time_limit.value_or(kUnknownDuration);
+    row.gpu_permille = pod.gpu_permille.value_or(kUnknownNumber);
+    row.sm_permille = pod.sm_permille.value_or(kUnknownNumber);
+    row.priority = pod.priority;
+    row.backoff_limit = pod.backoff_limit.value_or(kUnknownNumber);
+    row.state = pod.state;
+    const std::string id = id_of(pod);
+    row.id = id;
+    row.group = pod.space;
+    row.gpu_models = pod.gpu_models;
+    row.resource = ask->resource;
+    row.work = pod.work;
+    row.instance_type = pod.instance_type;
+    row.ran_on = pod.ran_on;
+    append(row, trace_, names_);
   }
 
   Duration run_of(const PodRecord& pod, PodRecord::Time start) {
@@ -218,11 +203,10 @@ class TraceOfPods {
       ask.milli = part_of(kWholeGpu, *pod.node_replicas);
     } else if (options_.replicas && !renamed_ && !pod.node_replicas) {
       ask.milli = part_of(kWholeGpu, *options_.replicas);
-      report_.guessed(
-          fmt::format("pods that ask for nvidia.com/gpu, taken as replicas: 1/{} of a GPU "
-                      "each (--replicas)",
-                      *options_.replicas),
-          pod.where);
+      report_.guessed(fmt::format("pods that ask for nvidia.com/gpu, taken as replicas: 1/{} of a "
+                                  "GPU each (--replicas)",
+                                  *options_.replicas),
+                      pod.where);
     }
   }
 
@@ -255,11 +239,10 @@ class TraceOfPods {
   void share_of_virtual(const PodRecord& pod, Ask& ask) {
     const int each = options_.replicas.value_or(kVirtualGpus);
     if (!options_.replicas) {
-      report_.guessed(
-          fmt::format("pods that ask for k8s.amazonaws.com/vgpu, taken as 1/{} of a GPU "
-                      "each: the plugin's default",
-                      kVirtualGpus),
-          pod.where);
+      report_.guessed(fmt::format("pods that ask for k8s.amazonaws.com/vgpu, taken as 1/{} of a "
+                                  "GPU each: the plugin's default",
+                                  kVirtualGpus),
+                      pod.where);
     }
     if (ask.gpus <= each) {
       ask.milli = part_of(kWholeGpu, each) * ask.gpus;

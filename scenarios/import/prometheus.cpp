@@ -1,11 +1,8 @@
 #include "prometheus.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
-#include <optional>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -76,8 +73,7 @@ class AnswerReader {
     const Labels labels(series["metric"]);
     if (labels.metric().empty()) {
       report_.skipped(
-          "series without a name: query the metrics themselves, not what is computed "
-          "from them",
+          "series without a name: query the metrics themselves, not what is computed from them",
           where);
       return;
     }
@@ -185,8 +181,7 @@ Expected<RecordedSeries> read_series(std::span<const SourceText> files, const st
     return not_the_format(
         {files.front().name, 1, 1},
         "no series of kube-state-metrics (kube_pod_...) or DCGM exporter (DCGM_FI_...)",
-        "query kube_pod_created, kube_pod_container_resource_requests, "
-        "DCGM_FI_DEV_GPU_UTIL, ...");
+        "query kube_pod_created, kube_pod_container_resource_requests, DCGM_FI_DEV_GPU_UTIL, ...");
   }
   return all;
 }

@@ -85,22 +85,19 @@ std::string tokens_field(const TokenLengths& lengths) {
 
 std::string llm_fields(const ClientRates* rates) {
   std::string text = fmt::format(
-      "    llm:\n"
-      "      model: {}  # Assumed. TODO: yours; slicewise get profiles --kind llm\n",
+      "    llm:\n      model: {}  # Assumed. TODO: yours; slicewise get profiles --kind llm\n",
       kModel);
   if (rates == nullptr) return text;  // the trace has tokens
   text += fmt::format(
-      "      tokens:  # log-normal laws through the quantiles of the source\n"
-      "        input: {}\n"
-      "        output: {}\n",
+      "      tokens:  # log-normal laws through the quantiles of the source\n        input: {}\n   "
+      "     output: {}\n",
       tokens_field(*rates->input), tokens_field(*rates->output));
   return text;
 }
 
 constexpr std::string_view kMeasured =
-    "    measured:\n"
-    "      requestGpuTime: {mean: 50ms, distribution: Exponential}  # TODO: measure it\n"
-    "      provenance: Assumed\n";
+    "    measured:\n      requestGpuTime: {mean: 50ms, distribution: Exponential}  # TODO: measure "
+    "it\n      provenance: Assumed\n";
 
 std::string traffic_fields(const ClientRates* rates, const std::string& file,
                            const ImportOptions& options) {
@@ -126,8 +123,8 @@ std::string request_scenario(const Imported& imported, ImportKind kind,
   const std::string path = options.trace_path.value_or(name + ".csv");
   const std::int64_t servers = servers_for(demand, llm);
   std::string text = fmt::format(
-      "# {} {}, imported as {}: {:.4g} requests per second over {:.4g} h.\n"
-      "# Run it with: slicewise run -f FILE\n",
+      "# {} {}, imported as {}: {:.4g} requests per second over {:.4g} h.\n# Run it with: "
+      "slicewise run -f FILE\n",
       imported.log.imported, log != nullptr ? "requests" : "windows of clients", kind_name(kind),
       demand.per_second, to_seconds(demand.length) / 3600);
   if (!options.trace_path) {
@@ -135,24 +132,13 @@ std::string request_scenario(const Imported& imported, ImportKind kind,
                         kind_name(kind), path);
   }
   text += fmt::format(
-      "apiVersion: slicewise.dev/v1alpha1\n"
-      "kind: Scenario\n"
-      "metadata: {{name: {}}}\n"
-      "spec:\n"
-      "  duration: {}m  # TODO: longer, up to {} min of the source\n"
-      "  nodePools:\n"
-      "  - name: gpu\n"
-      "    instanceType: g5.xlarge  # Assumed: 1 x A10G. TODO: yours\n"
-      "    nodes: {}  # Assumed from a rough estimate of the load. TODO: yours\n"
-      "  workloads:\n"
-      "  - name: serve\n"
-      "    kind: Service\n"
-      "    replicas: {}\n"
-      "    podTemplate:\n"
-      "      resources:\n"
-      "        requests: {{cpu: \"2\", memory: 8Gi}}  # Assumed\n"
-      "        limits: {{nvidia.com/gpu: 1}}\n"
-      "    serving: {{routing: LeastOutstanding}}  # Assumed\n",
+      "apiVersion: slicewise.dev/v1alpha1\nkind: Scenario\nmetadata: {{name: {}}}\nspec:\n  "
+      "duration: {}m  # TODO: longer, up to {} min of the source\n  nodePools:\n  - name: gpu\n    "
+      "instanceType: g5.xlarge  # Assumed: 1 x A10G. TODO: yours\n    nodes: {}  # Assumed from a "
+      "rough estimate of the load. TODO: yours\n  workloads:\n  - name: serve\n    kind: Service\n "
+      "   replicas: {}\n    podTemplate:\n      resources:\n        requests: {{cpu: \"2\", "
+      "memory: 8Gi}}  # Assumed\n        limits: {{nvidia.com/gpu: 1}}\n    serving: {{routing: "
+      "LeastOutstanding}}  # Assumed\n",
       scalar_text(name), minutes_of(demand),
       std::llround(std::ceil(std::max(60.0, to_seconds(demand.length)) / 60)), servers, servers);
   text += llm ? llm_fields(rates) : std::string(kMeasured);

@@ -182,11 +182,11 @@ class SacctReader {
     if (!options_.columns.empty() || first.size() == usual || values == usual) {
       return std::nullopt;
     }
-    return format(fmt::format("the file has no header, and {} values in a row are not the usual "
-                              "{} columns",
-                              values, usual),
-                  "say its columns with --columns JobIDRaw,User,..., or write it with a header: " +
-                      how_to_write());
+    return format(
+        fmt::format("the file has no header, and {} values in a row are not the usual {} columns",
+                    values, usual),
+        "say its columns with --columns JobIDRaw,User,..., or write it with a header: " +
+            how_to_write());
   }
 
   void find_columns() {
@@ -294,11 +294,12 @@ class SacctReader {
       return std::max(1, row.gpus);
     }
     const bool has_all = gpu_percent && *gpu_percent > 100;
-    report_.guessed(has_all ? "GPU use of jobs of several GPUs without NTasks, above 100 %: one "
-                              "task had all GPUs"
-                            : "GPU use and memory of jobs of several GPUs without NTasks: a task "
-                              "for each GPU (sacct -o ...,NTasks says it)",
-                    [&] { return table_.place(*column); });
+    report_.guessed(
+        has_all
+            ? "GPU use of jobs of several GPUs without NTasks, above 100 %: one task had all GPUs"
+            : "GPU use and memory of jobs of several GPUs without NTasks: a task for each GPU "
+              "(sacct -o ...,NTasks says it)",
+        [&] { return table_.place(*column); });
     return has_all ? 1 : row.gpus;
   }
 
@@ -364,12 +365,12 @@ class SacctReader {
     }
     if (!submit) return table_.bad(columns_.submit, "is no time");
     read_state(row);
-    row.at_ns = *submit;
+    row.arrival.ns = *submit;
     if (eligible && *eligible > *submit && (!start || *eligible <= *start)) {
-      row.at_ns = *eligible;
+      row.arrival.ns = *eligible;
       report_.noted(
-          "jobs that became eligible after they were submitted (dependencies, holds): "
-          "they arrive when eligible",
+          "jobs that became eligible after they were submitted (dependencies, holds): they arrive "
+          "when eligible",
           [this] { return table_.place(*columns_.eligible); });
     }
     if (!start) {
@@ -378,15 +379,15 @@ class SacctReader {
       return true;
     }
     constexpr std::int64_t kHour = 3'600'000'000'000;
-    if (*start < row.at_ns && *start >= row.at_ns - kHour) {
+    if (*start < row.arrival.ns && *start >= row.arrival.ns - kHour) {
       report_.guessed(
           "jobs that started up to an hour before they were submitted, as clocks that were "
           "put back say it: they started at once (SLURM_TIME_FORMAT=%s writes Unix seconds)",
           [this] { return table_.place(*columns_.start); });
-      row.at_ns = *start;
+      row.arrival.ns = *start;
     }
-    if (*start < row.at_ns) return table_.bad(columns_.start, "is before its Submit");
-    row.observed_wait = Duration{*start - row.at_ns};
+    if (*start < row.arrival.ns) return table_.bad(columns_.start, "is before its Submit");
+    row.observed_wait = Duration{*start - row.arrival.ns};
     if (row.state == JobState::Running || !end) {
       report_.noted("jobs that still ran: kept, their run is not known",
                     [this] { return table_.place(); });
@@ -409,8 +410,7 @@ class SacctReader {
     }
     if (took->ns < row.run.ns - kRounding) {
       report_.noted(
-          "jobs that were suspended in between (Elapsed below End - Start): they run "
-          "for Elapsed",
+          "jobs that were suspended in between (Elapsed below End - Start): they run for Elapsed",
           [this] { return table_.place(*columns_.elapsed); });
       row.run = *took;
     }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/scenarios/cron.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
@@ -386,11 +387,10 @@ class Writer {
 
 const DraftWorkload* step_of(const ScenarioDraft& draft, const DraftWorkload& of,
                              std::string_view step) {
-  const auto found = std::ranges::find_if(draft.workloads, [&](const DraftWorkload& other) {
+  return find_if_or_null(draft.workloads, [&](const DraftWorkload& other) {
     return other.step == step && other.object_kind == of.object_kind &&
            other.object_name == of.object_name && other.space == of.space;
   });
-  return found == draft.workloads.end() ? nullptr : &*found;
 }
 
 ScenarioText written(const ScenarioDraft& draft) { return Writer(draft).write(); }

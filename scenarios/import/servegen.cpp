@@ -243,12 +243,12 @@ class ServeGenReader {
       return false;
     };
     if (!lines.flaw().empty() || lines.size() != kColumns) {
-      report_.bad_row(lines.place(),
-                      lines.flaw().empty()
-                          ? fmt::format("{} values where a window has 6: start, rate, CV, family, "
-                                        "shape, scale",
-                                        lines.size())
-                          : std::string(lines.flaw()));
+      report_.bad_row(
+          lines.place(),
+          lines.flaw().empty()
+              ? fmt::format("{} values where a window has 6: start, rate, CV, family, shape, scale",
+                            lines.size())
+              : std::string(lines.flaw()));
       return false;
     }
     const auto start = scaled_of(lines.value(0), 0);
@@ -340,11 +340,10 @@ class ServeGenReader {
     std::int64_t without = 0;
     for (const std::uint32_t client : clients_) without += with_lengths_.contains(client) ? 0 : 1;
     if (without > 0) {
-      report_.guessed(
-          fmt::format("clients without a file of lengths: as all others; lengths are known of "
-                      "{:.1f} % of the requests",
-                      total > 0 ? 100 * known_requests_ / total : 0),
-          SourceLocation{files_.front().name, 0}, without);
+      report_.guessed(fmt::format("clients without a file of lengths: as all others; lengths are "
+                                  "known of {:.1f} % of the requests",
+                                  total > 0 ? 100 * known_requests_ / total : 0),
+                      SourceLocation{files_.front().name, 0}, without);
     }
   }
 

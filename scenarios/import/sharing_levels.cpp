@@ -280,10 +280,10 @@ Expected<RecordedLevels> read_sharing_levels(std::span<const SourceText> files,
   return not_the_format(
       {files.front().name, 1, 1, 1},
       "there is no time at which it is known how busy a GPU was and what its pods answered",
-      why.empty() ? "query DCGM_FI_DEV_GPU_UTIL, kube_pod_info and a counter of requests: "
-                    "nv_inference_request_success, ts_inference_requests_total or "
-                    "istio_requests_total"
-                  : why);
+      why.empty()
+          ? "query DCGM_FI_DEV_GPU_UTIL, kube_pod_info and a counter of requests: "
+            "nv_inference_request_success, ts_inference_requests_total or istio_requests_total"
+          : why);
 }
 
 }  // namespace slicewise::scenarios

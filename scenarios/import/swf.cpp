@@ -132,7 +132,7 @@ class SwfReader {
       if (values_[field] > kLongestInTrace) return bad(field, "is longer than 126 years");
       *target = Duration{values_[field]};
     }
-    row.at_ns = values_[swf::Submit];
+    row.arrival.ns = values_[swf::Submit];
     if (!read_processors(row) || !read_memory(row)) return false;
     read_status(row);
     const auto name = [this](std::size_t field) {

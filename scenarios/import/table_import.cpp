@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
+
 #include "../text/scalars.hpp"
 #include "../traces/job_trace.hpp"
 #include "../traces/trace_files.hpp"
@@ -74,18 +76,8 @@ class TableImport {
     if (Diagnostics found = read_header(file, table); !found.empty()) return found;
     Expected<Choice> choice = choose(table);
     if (!choice) return std::move(choice.error());
-    JobTableRows rows(table, choice->map, choice->ready, options_, report_, pai_, rows_);
-    if (Diagnostics missing = rows.missing_columns(); !missing.empty()) return missing;
-    const SourceLocation where{file.name, 1, 1, 1};
-    if (choice->ready != nullptr && !choice->ready->remark.empty()) {
-      report_.note(choice->ready->remark, where);
-    }
-    if (const std::string unused = table.unused(); !unused.empty()) {
-      report_.note("columns that are not used: " + unused, where);
-    }
-    rows.read();
-    since_epoch = since_epoch && rows.counts_since_epoch();
-    return {};
+    return read_jobs(table, choice->map, choice->ready, options_, report_, pai_, rows_,
+                     since_epoch);
   }
 
   Diagnostics read_header(const SourceText& file, TableRows& table) {
@@ -125,11 +117,11 @@ class TableImport {
   }
 
   static const ReadyMap* recognised(const TableRows& table) {
-    for (const ReadyMap* map = begin_ready_maps(); map != end_ready_maps(); ++map) {
-      const bool fits = std::ranges::all_of(parts_of(map->signature, ','), [&](const auto& name) {
-        return std::ranges::find(table.names(), name) != table.names().end();
+    for (const ReadyMap& map : ready_maps()) {
+      const bool fits = std::ranges::all_of(parts_of(map.signature, ','), [&](const auto& name) {
+        return contains(table.names(), name);
       });
-      if (fits) return map;
+      if (fits) return &map;
     }
     return nullptr;
   }
@@ -142,7 +134,7 @@ class TableImport {
       const auto column = table.column(map.columns[i].names);
       map.columns[i].names = column ? table.names()[*column] : std::string();
       if (column) {
-        told += fmt::format("{}{}={}", told.empty() ? "" : ",", kJobFieldNames[i],
+        told += fmt::format("{}{}={}", told.empty() ? "" : ",", job_field_names()[i],
                             table.names()[*column]);
       }
     }

@@ -14,6 +14,7 @@
 
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/lookup.hpp"
 
 #include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
@@ -328,11 +329,10 @@ class BottlerocketReader {
   }
 
   const BottlerocketSetting* find(std::string_view key) const {
-    const auto found = std::ranges::find_if(settings_, [&](const BottlerocketSetting& setting) {
+    return find_if_or_null(settings_, [&](const BottlerocketSetting& setting) {
       return setting.path.starts_with(kBottlerocketPlugin) &&
              std::string_view(setting.path).substr(kBottlerocketPlugin.size()) == key;
     });
-    return found == settings_.end() ? nullptr : &*found;
   }
 
   void put_together(const SourceLocation& first) {

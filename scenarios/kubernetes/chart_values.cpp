@@ -5,6 +5,7 @@
 
 #include "slicewise/scenarios/gpu_resource.hpp"
 
+#include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
 
 // Helm values. Helm takes every key, and templates use those they know, so a misspelt key is
@@ -15,107 +16,27 @@ namespace {
 
 using Words = std::span<const std::string_view>;
 
-constexpr std::array<std::string_view, 37> kPluginChart = {"config",
-                                                           "compatWithCPUManager",
-                                                           "migStrategy",
-                                                           "failOnInitError",
-                                                           "deviceListStrategy",
-                                                           "deviceIDStrategy",
-                                                           "nvidiaDriverRoot",
-                                                           "nvidiaDevRoot",
-                                                           "gdrcopyEnabled",
-                                                           "gdsEnabled",
-                                                           "mofedEnabled",
-                                                           "deviceDiscoveryStrategy",
-                                                           "nameOverride",
-                                                           "fullnameOverride",
-                                                           "namespaceOverride",
-                                                           "selectorLabelsOverride",
-                                                           "allowDefaultNamespace",
-                                                           "imagePullSecrets",
-                                                           "image",
-                                                           "updateStrategy",
-                                                           "podAnnotations",
-                                                           "podSecurityContext",
-                                                           "securityContext",
-                                                           "resources",
-                                                           "nodeSelector",
-                                                           "affinity",
-                                                           "tolerations",
-                                                           "priorityClassName",
-                                                           "runtimeClassName",
-                                                           "devicePlugin",
-                                                           "gfd",
-                                                           "nfd",
-                                                           "mps",
-                                                           "cdi",
-                                                           "global",
-                                                           "legacyDaemonsetAPI",
-                                                           "namespace"};
+constexpr std::string_view kPluginChart =
+    "config compatWithCPUManager migStrategy failOnInitError deviceListStrategy deviceIDStrategy "
+    "nvidiaDriverRoot nvidiaDevRoot gdrcopyEnabled gdsEnabled mofedEnabled deviceDiscoveryStrategy "
+    "nameOverride fullnameOverride namespaceOverride selectorLabelsOverride allowDefaultNamespace "
+    "imagePullSecrets image updateStrategy podAnnotations podSecurityContext securityContext "
+    "resources nodeSelector affinity tolerations priorityClassName runtimeClassName devicePlugin "
+    "gfd nfd mps cdi global legacyDaemonsetAPI namespace";
 constexpr std::array<std::string_view, 4> kPluginConfigKeys = {"name", "map", "default",
                                                                "fallbackStrategies"};
 constexpr std::array<std::string_view, 3> kMpsKeys = {"root", "enableHostPID", "enableHostNetwork"};
-constexpr std::array<std::string_view, 34> kOperatorChart = {"platform",
-                                                             "nfd",
-                                                             "psa",
-                                                             "cdi",
-                                                             "sandboxWorkloads",
-                                                             "hostPaths",
-                                                             "daemonsets",
-                                                             "validator",
-                                                             "operator",
-                                                             "mig",
-                                                             "driver",
-                                                             "toolkit",
-                                                             "devicePlugin",
-                                                             "dcgm",
-                                                             "dcgmExporter",
-                                                             "gfd",
-                                                             "migManager",
-                                                             "nodeStatusExporter",
-                                                             "gds",
-                                                             "gdrcopy",
-                                                             "vgpuManager",
-                                                             "vgpuDeviceManager",
-                                                             "vfioManager",
-                                                             "kataManager",
-                                                             "kataSandboxDevicePlugin",
-                                                             "sandboxDevicePlugin",
-                                                             "ccManager",
-                                                             "node-feature-discovery",
-                                                             "gpuOperator",
-                                                             "extraObjects",
-                                                             "global",
-                                                             "imagePullSecrets",
-                                                             "nameOverride",
-                                                             "draDriver"};
+constexpr std::string_view kOperatorChart =
+    "platform nfd psa cdi sandboxWorkloads hostPaths daemonsets validator operator mig driver "
+    "toolkit devicePlugin dcgm dcgmExporter gfd migManager nodeStatusExporter gds gdrcopy "
+    "vgpuManager vgpuDeviceManager vfioManager kataManager kataSandboxDevicePlugin "
+    "sandboxDevicePlugin ccManager node-feature-discovery gpuOperator extraObjects global "
+    "imagePullSecrets nameOverride draDriver";
 // Source: NVIDIA/gpu-operator, api/nvidia/v1/clusterpolicy_types.go.
-constexpr std::array<std::string_view, 26> kPolicy = {"operator",
-                                                      "daemonsets",
-                                                      "driver",
-                                                      "toolkit",
-                                                      "devicePlugin",
-                                                      "dcgmExporter",
-                                                      "dcgm",
-                                                      "nodeStatusExporter",
-                                                      "gfd",
-                                                      "mig",
-                                                      "migManager",
-                                                      "psp",
-                                                      "psa",
-                                                      "validator",
-                                                      "gds",
-                                                      "gdrcopy",
-                                                      "sandboxWorkloads",
-                                                      "vfioManager",
-                                                      "sandboxDevicePlugin",
-                                                      "vgpuManager",
-                                                      "vgpuDeviceManager",
-                                                      "cdi",
-                                                      "kataManager",
-                                                      "ccManager",
-                                                      "hostPaths",
-                                                      "kataSandboxDevicePlugin"};
+constexpr std::string_view kPolicy =
+    "operator daemonsets driver toolkit devicePlugin dcgmExporter dcgm nodeStatusExporter gfd mig "
+    "migManager psp psa validator gds gdrcopy sandboxWorkloads vfioManager sandboxDevicePlugin "
+    "vgpuManager vgpuDeviceManager cdi kataManager ccManager hostPaths kataSandboxDevicePlugin";
 constexpr std::array<std::string_view, 2> kPolicyConfigKeys = {"name", "default"};
 constexpr std::array<std::string_view, 3> kMigStrategies = {"none", "single", "mixed"};
 constexpr std::array<std::string_view, 4> kOperatorConfigKeys = {"create", "name", "default",
@@ -182,11 +103,11 @@ bool is_plugin_chart(const Node& document) {
   const Node* config = document.find("config");
   constexpr std::array<std::string_view, 3> kChoosing = {"map", "default", "fallbackStrategies"};
   if (is_map(config) && has_any(*config, kChoosing) && all_known(*config, kPluginConfigKeys)) {
-    return all_known(document, kPluginChart) || has_plugin_configs(config);
+    return all_known(document, parts_of(kPluginChart, ' ')) || has_plugin_configs(config);
   }
   constexpr std::array<std::string_view, 4> kCommon = {"mps", "devicePlugin", "failOnInitError",
                                                        "allowDefaultNamespace"};
-  return has_any(document, kCommon) && all_known(document, kPluginChart);
+  return has_any(document, kCommon) && all_known(document, parts_of(kPluginChart, ' '));
 }
 
 // The value of a variable in a list of {name, value}.
@@ -217,7 +138,7 @@ class ChartReader {
 
   // The spec of a ClusterPolicy, which holds what the chart writes there.
   void read_policy() {
-    check_keys(context_, &document_, kPolicy, "the GPU Operator");
+    check_keys(context_, &document_, parts_of(kPolicy, ' '), "the GPU Operator");
     check_keys(context_, node_below(&document_, {"devicePlugin", "config"}), kPolicyConfigKeys,
                "a ClusterPolicy");
     take_operator("");
@@ -244,7 +165,7 @@ class ChartReader {
 
   void read_plugin() {
     chart_.chart = ChartValues::Chart::DevicePlugin;
-    check_keys(context_, &document_, kPluginChart, "the chart");
+    check_keys(context_, &document_, parts_of(kPluginChart, ' '), "the chart");
     const Node* config = document_.find("config");
     check_keys(context_, config, kPluginConfigKeys, "the chart");
     check_keys(context_, document_.find("mps"), kMpsKeys, "the chart");
@@ -293,7 +214,8 @@ class ChartReader {
   }
 
   void read_operator() {
-    check_keys(context_, &document_, kOperatorChart, "the GPU Operator's chart", true);
+    check_keys(context_, &document_, parts_of(kOperatorChart, ' '), "the GPU Operator's chart",
+               true);
     check_keys(context_, node_below(&document_, {"devicePlugin", "config"}), kOperatorConfigKeys,
                "the GPU Operator's chart");
     take_operator("single");

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <set>
-#include <string>
-#include <utility>
 
 #include <fmt/format.h>
+
+#include "slicewise/lookup.hpp"
 
 #include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
@@ -193,9 +192,9 @@ class ClusterReader {
     if (slash != std::string::npos && version.find('.', slash) != std::string::npos) {
       return unknown(
           object, fmt::format("a {} that slicewise wrote is not checked", kind.substr(0, 60)),
-          kind == "Plan" ? "slicewise export -f PLAN puts it in place, slicewise diff OLD "
-                           "NEW compares two"
-                         : "slicewise diff OLD NEW compares two");
+          kind == "Plan"
+              ? "slicewise export -f PLAN puts it in place, slicewise diff OLD NEW compares two"
+              : "slicewise diff OLD NEW compares two");
     }
     auto& files = kind == "Replay" ? context_.files.replays : context_.files.scenarios;
     if (files.empty() || files.back() != source) files.push_back(source);
@@ -251,8 +250,7 @@ bool goes_with_node(const PodFile& pod) {
 }
 
 const KeyValue* label_of(const NodeGroupFile& group, std::string_view key) {
-  const auto found = std::ranges::find(group.labels, key, &KeyValue::key);
-  return found == group.labels.end() ? nullptr : &*found;
+  return find_or_null(group.labels, key, &KeyValue::key);
 }
 
 std::optional<std::int64_t> allocatable_of(const NodeGroupFile& group, std::string_view resource) {

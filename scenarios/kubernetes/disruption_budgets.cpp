@@ -113,12 +113,10 @@ void tell_of_none(Context& context, const DisruptionBudget& budget, const Select
     report(context, Code::BudgetAllowsNone, budget.value.where, std::move(what), std::move(help));
   };
   if (is_unknown(budget, selected)) {
-    return warn(
-        fmt::format(
-            "the budget can tell no share of pods that no Deployment has: it never lets one "
-            "of {} \"{}\" go",
-            selected.of_job->kind, selected.of_job->object.substr(0, 60)),
-        "write minAvailable as a number of pods");
+    return warn(fmt::format("the budget can tell no share of pods that no Deployment has: it never "
+                            "lets one of {} \"{}\" go",
+                            selected.of_job->kind, selected.of_job->object.substr(0, 60)),
+                "write minAvailable as a number of pods");
   }
   warn(fmt::format("{} is {} of {} pod{} of \"{}\": none of them may ever be evicted{}",
                    budget.keeps ? "minAvailable" : "maxUnavailable",
@@ -170,8 +168,7 @@ void apply_disruption_budgets(Context& context) {
     if (!of_one && !allows_none) {
       context.files.not_simulated.push_back(
           {"PodDisruptionBudgets of several workloads, or of shares of lone pods: a drain takes "
-           "all "
-           "pods of a node at once",
+           "all pods of a node at once",
            budget.value.where});
     }
     for (PodFile* pod : selected.sets) {
@@ -181,8 +178,8 @@ void apply_disruption_budgets(Context& context) {
       held.push_back(pod);
       if (!has_two) continue;
       report(context, Code::BudgetAllowsNone, budget.value.where,
-             fmt::format("another PodDisruptionBudget selects the pods of "
-                         "\"{}\", too: the API then evicts none of them",
+             fmt::format("another PodDisruptionBudget selects the pods of \"{}\", too: the API "
+                         "then evicts none of them",
                          pod->object.substr(0, 60)),
              "let one of them select these pods");
     }

@@ -219,21 +219,21 @@ void judge_claims_of(Context& context, const Node& pod_spec) {
     report(context,
            make_diagnostic(
                Code::DraClaimUnused, claim.where,
-               fmt::format("no container uses the claim \"{}\": the pod has its device, "
-                           "and no container sees it",
+               fmt::format("no container uses the claim \"{}\": the pod has its device, and no "
+                           "container sees it",
                            name),
                fmt::format("resources: {{claims: [{{name: {}}}]}} in the container", name)));
   }
   for (const Located<std::string>& claim : used) {
     if (std::ranges::find(names, claim.value) != names.end()) continue;
     const auto near = nearest_name(claim.value, names);
-    report(context, make_diagnostic(
-                        Code::DraClaimUnknown, claim.where,
-                        fmt::format("the pod has no claim \"{}\" in resourceClaims: the API server "
-                                    "refuses it",
-                                    claim.value.substr(0, 60)),
-                        near ? fmt::format("did you mean {}?", *near)
-                             : "name it under spec.resourceClaims"));
+    report(
+        context,
+        make_diagnostic(
+            Code::DraClaimUnknown, claim.where,
+            fmt::format("the pod has no claim \"{}\" in resourceClaims: the API server refuses it",
+                        claim.value.substr(0, 60)),
+            near ? fmt::format("did you mean {}?", *near) : "name it under spec.resourceClaims"));
   }
 }
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "slicewise/scenarios/quantity.hpp"
-
 #include "../text/scalars.hpp"
 
 namespace slicewise::scenarios {

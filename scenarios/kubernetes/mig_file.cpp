@@ -37,9 +37,7 @@ void read_counts(Context& context, const Node& counts, MigPartFile& part) {
     }
     if (entry.key == "7g.79gb" || entry.key == "4g.39gb" || entry.key == "3g.39gb") {
       report(context, Code::MigNameDrift, entry.key_where,
-             fmt::format("{} is a name of driver 510; later drivers "
-                         "round the memory up",
-                         shown),
+             fmt::format("{} is a name of driver 510; later drivers round the memory up", shown),
              "7g.80gb and 3g.40gb on boards of 80 GB");
     }
     const auto count = entry.value == nullptr || entry.value->kind != Node::Kind::Integer

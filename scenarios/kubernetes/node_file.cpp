@@ -158,11 +158,14 @@ void judge_amazon_linux_2(Context& context, const Node& item, std::int64_t minor
   constexpr std::int64_t kNoneFrom = 33;
   const bool has_own = item.find("ami") != nullptr || item.find("launchTemplate") != nullptr;
   if (minor < kNoneFrom || has_own) return;
-  report(context, make_diagnostic(Code::ValueRange, item.find("amiFamily")->where,
-                                  fmt::format("AWS has no image of Amazon Linux 2 for Kubernetes "
-                                              "1.{}: no node of the group starts",
-                                              minor),
-                                  "amiFamily: AmazonLinux2023, or Bottlerocket"));
+  report(
+      context,
+      make_diagnostic(
+          Code::ValueRange, item.find("amiFamily")->where,
+          fmt::format(
+              "AWS has no image of Amazon Linux 2 for Kubernetes 1.{}: no node of the group starts",
+              minor),
+          "amiFamily: AmazonLinux2023, or Bottlerocket"));
 }
 
 // Nodes are in these zones alone, where no subnets are named beside them: eksctl takes both.

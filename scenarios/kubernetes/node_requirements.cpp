@@ -1,12 +1,10 @@
 #include "slicewise/scenarios/node_requirements.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
 #include <iterator>
-#include <optional>
 
 #include "slicewise/scenarios/cluster_files.hpp"
+#include "slicewise/lookup.hpp"
 
 #include "../text/scalars.hpp"
 
@@ -172,11 +170,10 @@ bool tolerates_any(std::span<const Toleration> tolerations, const Taint& taint) 
 }
 
 const Taint* untolerated(std::span<const Taint> taints, std::span<const Toleration> tolerations) {
-  const auto found = std::ranges::find_if(taints, [&](const Taint& taint) {
+  return find_if_or_null(taints, [&](const Taint& taint) {
     return (taint.effect == "NoSchedule" || taint.effect == "NoExecute") &&
            !tolerates_any(tolerations, taint);
   });
-  return found == taints.end() ? nullptr : &*found;
 }
 
 }  // namespace slicewise::scenarios

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 
@@ -185,9 +186,8 @@ class ConfigReader {
 
   // Go's reader of JSON takes a key in any case.
   static const Entry* mode_of(const Node& sharing, std::string_view name) {
-    const auto found = std::ranges::find_if(
-        sharing.entries, [&](const Entry& entry) { return same_name(entry.key, name); });
-    return found == sharing.entries.end() ? nullptr : &*found;
+    return find_if_or_null(sharing.entries,
+                           [&](const Entry& entry) { return same_name(entry.key, name); });
   }
 
   void read_entries(const Entry& mode, std::string_view name, bool counts) {
@@ -212,8 +212,8 @@ class ConfigReader {
     const bool is_mps = config_.sharing == FileSharing::Mps;
     if (is_mps && context_.version < PluginVersion{0, 20} && is_false(refuses)) {
       warn(context_, Code::PluginTooOld, refuses->where,
-           "this version of the plugin refuses requests above one under "
-           "MPS, whatever is written here",
+           "this version of the plugin refuses requests above one under MPS, whatever is written "
+           "here",
            "it needs 0.20.0");
     } else if (is_false(refuses) || (!is_mps && refuses == nullptr)) {
       tell(Code::FailRequestsUnset, refuses == nullptr ? mode.key_where : refuses->where,

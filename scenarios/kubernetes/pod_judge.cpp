@@ -66,11 +66,11 @@ class PodJudge {
 
   void judge_limit(const AskedAmount& asked, std::int64_t thousandths) {
     if (thousandths != 0) return;
-    tell(Code::GpuNotRequested, asked.limit->value->where,
-         fmt::format("{}: 0 asks for no GPU: the scheduler puts the pod on any node",
-                     asked.resource.substr(0, 60)),
-         "ask for 1, or leave it out; where the runtime mounts GPUs for all, it sees them "
-         "unshared");
+    tell(
+        Code::GpuNotRequested, asked.limit->value->where,
+        fmt::format("{}: 0 asks for no GPU: the scheduler puts the pod on any node",
+                    asked.resource.substr(0, 60)),
+        "ask for 1, or leave it out; where the runtime mounts GPUs for all, it sees them unshared");
   }
 
   void judge_request(const AskedAmount& asked, std::int64_t thousandths) {

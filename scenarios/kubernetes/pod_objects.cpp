@@ -206,8 +206,8 @@ void judge_ray_fractions(Context& context, const Node& node) {
       continue;
     }
     report(context, Code::GpuMemUnlimited, entry.value->where,
-           fmt::format("num_gpus: {} is bookkeeping of Ray, which limits nothing: "
-                       "all actors of a GPU must fit its memory together",
+           fmt::format("num_gpus: {} is bookkeeping of Ray, which limits nothing: all actors of a "
+                       "GPU must fit its memory together",
                        entry.value->text.substr(0, 20)));
     context.files.not_simulated.push_back(
         {"fractions of num_gpus: bookkeeping of Ray, which limits nothing", entry.value->where});

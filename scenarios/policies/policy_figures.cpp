@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "slicewise/scenarios/policy.hpp"
+#include "slicewise/lookup.hpp"
 
 #include "../text/scalars.hpp"
 
@@ -25,8 +26,7 @@ constexpr std::string_view kWorkloadPrefix = "workloads.";
 #include "policy_words.inc"
 
 const PolicyWord* find_word(std::span<const PolicyWord> known, std::string_view name) {
-  const auto found = std::ranges::find(known, name, &PolicyWord::name);
-  return found == known.end() ? nullptr : &*found;
+  return find_or_null(known, name, &PolicyWord::name);
 }
 
 const PolicyWord* find_figure(std::string_view name) {

@@ -2,20 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
-#include <tl/expected.hpp>
 
 #include "slicewise/nearest_name.hpp"
-#include "slicewise/scenarios/policy.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
 #include "../fields/check_scalar.hpp"

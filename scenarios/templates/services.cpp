@@ -258,23 +258,15 @@ std::string decimals_text(std::int64_t millionths) {
 std::string workload_text(const Service& service) {
   constexpr std::int64_t kMebibyte = 1'048'576;
   std::string text = fmt::format(
-      "  - name: {}\n"
-      "    kind: Service\n"
-      "    replicas: {}\n"
-      "    podTemplate:\n"
-      "      resources:\n"
-      "        requests: {{cpu: 500m, memory: 2Gi}}  # Assumed. TODO: yours\n"
-      "        limits: {{nvidia.com/gpu: 1}}\n"
-      "    gpuMemory: {{resident: {}Mi}}\n"
-      "    measured:\n",
+      "  - name: {}\n    kind: Service\n    replicas: {}\n    podTemplate:\n      resources:\n     "
+      "   requests: {{cpu: 500m, memory: 2Gi}}  # Assumed. TODO: yours\n        limits: "
+      "{{nvidia.com/gpu: 1}}\n    gpuMemory: {{resident: {}Mi}}\n    measured:\n",
       scalar_text(service.name), replicas_of(service), (service.memory.count - 1) / kMebibyte + 1);
   if (service.gpu) text += fmt::format("      device: {}\n", scalar_text(service.gpu->name));
   text += fmt::format(
-      "      requestGpuTime: {{mean: {}ms, distribution: Exponential}}  # the spread is "
-      "Assumed. TODO: p50 and p99\n"
-      "      # TODO: smActive: 60% (DCGM_FI_PROF_SM_ACTIVE) says how it scales to other GPUs\n"
-      "      provenance: Measured\n"
-      "    traffic: {{shape: Poisson, mean: {}/s}}\n",
+      "      requestGpuTime: {{mean: {}ms, distribution: Exponential}}  # the spread is Assumed. "
+      "TODO: p50 and p99\n      # TODO: smActive: 60% (DCGM_FI_PROF_SM_ACTIVE) says how it scales "
+      "to other GPUs\n      provenance: Measured\n    traffic: {{shape: Poisson, mean: {}/s}}\n",
       decimals_text(service.gpu_time.ns), decimals_text(service.millionths_per_s));
   if (service.p95) {
     text += fmt::format("    slo: {{latencyP95: {}ms}}\n", decimals_text(service.p95->ns));
@@ -308,22 +300,13 @@ Expected<std::string> scenario_of_services(
   for (const Service& service : *services) pods += replicas_of(service);
   const std::int64_t nodes = (pods + gpu.gpus_of_instance - 1) / gpu.gpus_of_instance;
   std::string text = fmt::format(
-      "# {} services, made by `slicewise init --from {}`. TODO marks what the table does not say.\n"
-      "#\n"
-      "#   slicewise run -f THIS_FILE     each pod on a GPU of its own, as below\n"
-      "#   slicewise plan -f THIS_FILE    the cheapest way to share GPUs that meets every slo\n"
-      "apiVersion: slicewise.dev/v1alpha1\n"
-      "kind: Scenario\n"
-      "metadata: {{name: {}}}\n"
-      "spec:\n"
-      "  region: us-east-1  # TODO: yours\n"
-      "  duration: 10m\n"
-      "  warmup: 1m\n"
-      "  nodePools:\n"
-      "  - name: gpu\n"
-      "    instanceType: {}{}\n"
-      "    nodes: {}  # one GPU for each pod, busy 60 % at most\n"
-      "  workloads:\n",
+      "# {} services, made by `slicewise init --from {}`. TODO marks what the table does not "
+      "say.\n#\n#   slicewise run -f THIS_FILE     each pod on a GPU of its own, as below\n#   "
+      "slicewise plan -f THIS_FILE    the cheapest way to share GPUs that meets every "
+      "slo\napiVersion: slicewise.dev/v1alpha1\nkind: Scenario\nmetadata: {{name: {}}}\nspec:\n  "
+      "region: us-east-1  # TODO: yours\n  duration: 10m\n  warmup: 1m\n  nodePools:\n  - name: "
+      "gpu\n    instanceType: {}{}\n    nodes: {}  # one GPU for each pod, busy 60 % at most\n  "
+      "workloads:\n",
       services->size(), table.name, scalar_text(name), gpu.instance_type, note, nodes);
   for (const Service& service : *services) text += workload_text(service);
   return text;

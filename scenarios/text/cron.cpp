@@ -4,8 +4,6 @@
 #include <chrono>
 #include <limits>
 #include <set>
-#include <span>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>

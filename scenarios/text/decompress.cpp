@@ -81,10 +81,11 @@ Expected<std::string> gunzipped(const SourceText& file, std::size_t most) {
       // Tapes and some uploads pad with zeros; other members may follow.
       if (left.find_first_not_of('\0') == std::string_view::npos) return text;
       if (!left.starts_with(kGzipMagic)) {
-        return cannot_unpack(file.name,
-                             fmt::format("\"{}\" has {} bytes that are no gzip data after "
-                                         "the end of its gzip stream",
-                                         file.name, left.size()));
+        return cannot_unpack(
+            file.name,
+            fmt::format(
+                "\"{}\" has {} bytes that are no gzip data after the end of its gzip stream",
+                file.name, left.size()));
       }
       inflateReset(&stream);
     } else if (status != Z_OK) {

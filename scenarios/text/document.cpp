@@ -1,21 +1,17 @@
 #include "document.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <map>
-#include <optional>
 #include <sstream>
-#include <string>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include "slicewise/scenarios/load.hpp"
+#include "slicewise/lookup.hpp"
 
 #include "flow_brackets.hpp"
 #include "plain_scalars.hpp"
@@ -400,8 +396,7 @@ bool parse(const SourceText& source, Read read, Diagnostics& found) {
 }  // namespace
 
 const Entry* Node::entry(std::string_view key) const {
-  const auto found = std::ranges::find(entries, key, &Entry::key);
-  return found == entries.end() ? nullptr : &*found;
+  return find_or_null(entries, key, &Entry::key);
 }
 
 const Node* Node::find(std::string_view key) const {

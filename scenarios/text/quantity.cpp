@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <limits>
-#include <optional>
-#include <string>
 
 #include <fmt/format.h>
 
 #include "slicewise/longest_duration.hpp"
 #include "slicewise/nearest_name.hpp"
+#include "slicewise/lookup.hpp"
 
 #include "scalars.hpp"
 
@@ -136,8 +134,7 @@ std::string grouped(std::int64_t value) {
 
 template <std::size_t N>
 const Unit* find_unit(const std::array<Unit, N>& units, std::string_view name) {
-  const auto found = std::ranges::find(units, name, &Unit::name);
-  return found == units.end() ? nullptr : &*found;
+  return find_or_null(units, name, &Unit::name);
 }
 
 // What somebody who wrote `wrong` after a number of bytes may have meant.

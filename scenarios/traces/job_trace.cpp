@@ -1,14 +1,10 @@
 #include "job_trace.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <cstdint>
 #include <numeric>
 #include <optional>
-#include <string>
 #include <variant>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,7 +12,6 @@
 #include "slicewise/csv_lines.hpp"
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/printable.hpp"
-#include "slicewise/scenarios/job_trace.hpp"
 
 #include "../import/import_report.hpp"
 #include "../text/scalars.hpp"
@@ -73,18 +68,18 @@ void NamePool::grow() {
 // Traces of jobs in either form, written and read as CSV.
 
 std::string_view apart_text(Apart why) {
-  constexpr std::string_view kTexts[] = {"that ran for no time",
-                                         "whose run time is not known",
-                                         "with another number of GPUs",
-                                         "without a GPU",
-                                         "of a gang, whose rows start each by itself",
-                                         "with a time limit, which ends none of them",
-                                         ("that ask for a part of each of several GPUs: they get "
-                                          "whole ones"),
-                                         "with a resource that is not the one they ask for here",
-                                         "that ask for more GPUs than nodes have for one",
-                                         "that ask for more CPU than a node has",
-                                         "that ask for more memory than a node has"};
+  constexpr std::string_view kTexts[] = {
+      "that ran for no time",
+      "whose run time is not known",
+      "with another number of GPUs",
+      "without a GPU",
+      "of a gang, whose rows start each by itself",
+      "with a time limit, which ends none of them",
+      ("that ask for a part of each of several GPUs: they get whole ones"),
+      "with a resource that is not the one they ask for here",
+      "that ask for more GPUs than nodes have for one",
+      "that ask for more CPU than a node has",
+      "that ask for more memory than a node has"};
   return kTexts[static_cast<std::size_t>(why)];
 }
 

@@ -40,43 +40,48 @@ struct ColumnRules {
 inline constexpr std::int64_t kLongestInTrace = 4'000'000'000'000'000'000;  // ns, 126 years
 inline constexpr std::int64_t kMostGpusOfJob = 1'000'000;
 
-// Calls visit(rules, column) for every column, in the order in which they are written.
-template <class Trace, class Visitor>
-void visit_columns(Trace& trace, Visitor&& visit) {
+// Calls visit(rules, column ...) for every column of all, in the order in which they are written.
+template <class Visitor, class... Jobs>
+void visit_columns_of(Visitor&& visit, Jobs&... jobs) {
   constexpr std::int64_t kMostNumber = 2'147'483'647;
   constexpr std::int64_t kMostBytes = 1LL << 60U;
   constexpr std::int64_t kMostState = static_cast<std::int64_t>(JobState::Pending);
   using Rules = ColumnRules;
-  visit(Rules{"arrival_s", 0, kLongestInTrace, false, true}, trace.arrival);
-  visit(Rules{"run_s", 0, kLongestInTrace, true, true}, trace.run);
-  visit(Rules{"gpus", 0, kMostGpusOfJob, false, true}, trace.gpus);
-  visit(Rules{"gpu_milli", 0, 1'000}, trace.gpu_milli);
-  visit(Rules{"cpu_milli", 0, kMostNumber}, trace.cpu_milli);
-  visit(Rules{"memory_bytes", 0, kMostBytes}, trace.memory);
-  visit(Rules{"gpu_memory_bytes", 0, kMostBytes}, trace.gpu_memory);
-  visit(Rules{"observed_wait_s", 0, kLongestInTrace}, trace.observed_wait);
-  visit(Rules{"time_limit_s", 0, kLongestInTrace}, trace.time_limit);
-  visit(Rules{"deadline_s", 0, kLongestInTrace}, trace.deadline);
-  visit(Rules{"gpu_permille", 0, 1'000}, trace.gpu_permille);
-  visit(Rules{"sm_permille", 0, 1'000}, trace.sm_permille);
-  visit(Rules{"priority", -kMostNumber, kMostNumber, false}, trace.priority);
-  visit(Rules{"backoff_limit", 0, kMostNumber}, trace.backoff_limit);
-  visit(Rules{"state", 0, kMostState, false}, trace.state);
-  visit(Rules{"id"}, trace.id);
-  visit(Rules{"user"}, trace.user);
-  visit(Rules{"group"}, trace.group);
-  visit(Rules{"project"}, trace.project);
-  visit(Rules{"gpu_models"}, trace.gpu_models);
-  visit(Rules{"resource"}, trace.resource);
-  visit(Rules{"work"}, trace.work);
-  visit(Rules{"profile"}, trace.profile);
-  visit(Rules{"gang"}, trace.gang);
-  visit(Rules{"instance_type"}, trace.instance_type);
-  visit(Rules{"ran_on"}, trace.ran_on);
-  visit(Rules{"iteration_s", 0, kLongestInTrace}, trace.iteration);
-  visit(Rules{"iteration_host_s", 0, kLongestInTrace}, trace.iteration_host);
-  visit(Rules{"iteration_gpu_s", 0, kLongestInTrace}, trace.iteration_gpu);
-  visit(Rules{"iteration_network_s", 0, kLongestInTrace}, trace.iteration_network);
+  visit(Rules{"arrival_s", 0, kLongestInTrace, false, true}, jobs.arrival...);
+  visit(Rules{"run_s", 0, kLongestInTrace, true, true}, jobs.run...);
+  visit(Rules{"gpus", 0, kMostGpusOfJob, false, true}, jobs.gpus...);
+  visit(Rules{"gpu_milli", 0, 1'000}, jobs.gpu_milli...);
+  visit(Rules{"cpu_milli", 0, kMostNumber}, jobs.cpu_milli...);
+  visit(Rules{"memory_bytes", 0, kMostBytes}, jobs.memory...);
+  visit(Rules{"gpu_memory_bytes", 0, kMostBytes}, jobs.gpu_memory...);
+  visit(Rules{"observed_wait_s", 0, kLongestInTrace}, jobs.observed_wait...);
+  visit(Rules{"time_limit_s", 0, kLongestInTrace}, jobs.time_limit...);
+  visit(Rules{"deadline_s", 0, kLongestInTrace}, jobs.deadline...);
+  visit(Rules{"gpu_permille", 0, 1'000}, jobs.gpu_permille...);
+  visit(Rules{"sm_permille", 0, 1'000}, jobs.sm_permille...);
+  visit(Rules{"priority", -kMostNumber, kMostNumber, false}, jobs.priority...);
+  visit(Rules{"backoff_limit", 0, kMostNumber}, jobs.backoff_limit...);
+  visit(Rules{"state", 0, kMostState, false}, jobs.state...);
+  visit(Rules{"id"}, jobs.id...);
+  visit(Rules{"user"}, jobs.user...);
+  visit(Rules{"group"}, jobs.group...);
+  visit(Rules{"project"}, jobs.project...);
+  visit(Rules{"gpu_models"}, jobs.gpu_models...);
+  visit(Rules{"resource"}, jobs.resource...);
+  visit(Rules{"work"}, jobs.work...);
+  visit(Rules{"profile"}, jobs.profile...);
+  visit(Rules{"gang"}, jobs.gang...);
+  visit(Rules{"instance_type"}, jobs.instance_type...);
+  visit(Rules{"ran_on"}, jobs.ran_on...);
+  visit(Rules{"iteration_s", 0, kLongestInTrace}, jobs.iteration...);
+  visit(Rules{"iteration_host_s", 0, kLongestInTrace}, jobs.iteration_host...);
+  visit(Rules{"iteration_gpu_s", 0, kLongestInTrace}, jobs.iteration_gpu...);
+  visit(Rules{"iteration_network_s", 0, kLongestInTrace}, jobs.iteration_network...);
+}
+
+template <class Trace, class Visitor>
+void visit_columns(Trace& trace, Visitor&& visit) {
+  visit_columns_of(visit, trace);
 }
 
 inline std::int64_t plain(Duration d) { return d.ns; }

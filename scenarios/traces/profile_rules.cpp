@@ -131,10 +131,9 @@ class RuleOnTrace {
 
 Expected<ProfileRule> read_profile_rule(const std::string& text, const SourceLocation& where) {
   const auto refuse = [&](const std::string& why) {
-    return failure(
-        Code::ValueRange, where, fmt::format("\"{}\": {}", text, why),
-        "write name~=bert.*:PROFILE, user=ana:PROFILE, use=0.2..0.5:PROFILE, or draw with "
-        "name~=.*:PROFILE*3|OTHER; slicewise get profiles lists them");
+    return failure(Code::ValueRange, where, fmt::format("\"{}\": {}", text, why),
+                   "write name~=bert.*:PROFILE, user=ana:PROFILE, use=0.2..0.5:PROFILE, or draw "
+                   "with name~=.*:PROFILE*3|OTHER; slicewise get profiles lists them");
   };
   ProfileRule rule;
   rule.text = {text, where};

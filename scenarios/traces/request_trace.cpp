@@ -245,10 +245,9 @@ class TraceReader {
     if (late == 0) return;
     std::ranges::stable_sort(rows_, {}, &TimedRow::ns);
     note(Code::ValueRange, {name_, 1, 1, 1},
-         fmt::format("{} of the trace {} earlier than the line above; they were put in order of "
-                     "time",
-                     late == 1 ? "one line" : fmt::format("{} lines", late),
-                     late == 1 ? "is" : "are"));
+         fmt::format(
+             "{} of the trace {} earlier than the line above; they were put in order of time",
+             late == 1 ? "one line" : fmt::format("{} lines", late), late == 1 ? "is" : "are"));
   }
 
   void cut_to_window() {

@@ -92,17 +92,17 @@ void Settings::report_without_place(std::size_t variants, Diagnostics& notes) {
     const std::vector<std::string>& names = setting.without_place;
     if (names.empty()) continue;
     if (names.size() == variants) {
-      findings_.add(Code::PathUnknown, setting.where,
-                    fmt::format("--set {} changes nothing: a patch of every variant removes "
-                                "what it would change",
-                                setting.path),
-                    "take it out of the patches, or set the block that they remove");
+      findings_.add(
+          Code::PathUnknown, setting.where,
+          fmt::format(
+              "--set {} changes nothing: a patch of every variant removes what it would change",
+              setting.path),
+          "take it out of the patches, or set the block that they remove");
       continue;
     }
     notes.push_back(make_diagnostic(
         Code::PathUnknown, setting.where,
-        fmt::format("--set {} changes nothing in {} \"{}\": the patch removes what it would "
-                    "change",
+        fmt::format("--set {} changes nothing in {} \"{}\": the patch removes what it would change",
                     setting.path, names.size() == 1 ? "variant" : "variants",
                     fmt::join(names, "\", \"")),
         "to change it there too, set the block that the patch removes"));

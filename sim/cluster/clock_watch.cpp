@@ -30,7 +30,7 @@ const WorkloadModel* workload_of(const RunState& run, Timers::Fired timer) {
       return &run.world.workloads[index(run.cluster.pods[timer.nth].workload)];
     case TimerKind::Service:
       return nth_workload(run.world, timer.nth, [](const WorkloadModel& workload) {
-        return workload.spec.kind == scenarios::WorkloadKind::Service;
+        return workload.spec.kind == WorkloadKind::Service;
       });
     case TimerKind::Scaler:
       return nth_workload(run.world, timer.nth, [](const WorkloadModel& workload) {

@@ -13,7 +13,7 @@ Timers::Counts timer_counts(const World& world, const ClusterState& cluster) {
   bool host = false;
   bool sleeps = false;
   for (const WorkloadModel& model : world.workloads) {
-    services += model.spec.kind == scenarios::WorkloadKind::Service ? 1 : 0;
+    services += model.spec.kind == WorkloadKind::Service ? 1 : 0;
     autoscaled += model.spec.autoscaling ? 1 : 0;
     faults = faults || model.spec.faults;
     sleeps = sleeps || (model.spec.llm && model.spec.llm->sleep);

@@ -107,9 +107,8 @@ struct RunState {
   bool is_observed(TimePoint at) const { return at - TimePoint{} >= world.warmup; }
 
   // Whether its replicas are ready before the run begins, which is now.
-  bool starts_warm(const scenarios::Workload& spec) const {
-    return now == TimePoint{} && spec.kind == scenarios::WorkloadKind::Service &&
-           !spec.startup.cold;
+  bool starts_warm(const Workload& spec) const {
+    return now == TimePoint{} && spec.kind == WorkloadKind::Service && !spec.startup.cold;
   }
 
   WorkloadRecord& record_of(const Pod& pod) { return record.workloads[index(pod.workload)]; }

@@ -296,7 +296,7 @@ inline std::uint32_t row_of(const ClusterState& cluster, std::uint32_t pod) {
 }
 
 // When the pods of the nth job of a workload are created first.
-inline TimePoint first_submission(const scenarios::Workload& workload, std::size_t nth) {
+inline TimePoint first_submission(const Workload& workload, std::size_t nth) {
   if (workload.trace) {
     // A run is a year long at most; max-load lowers the scale as far as it likes.
     constexpr double kFarthestSeconds = 3e9;

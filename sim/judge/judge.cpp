@@ -326,12 +326,10 @@ Verdict judge(const ReplayResult& replayed, bool allow_pending) {
     verdict.reasons.push_back({Cause::NothingRan, "", "no job ran", "no job ever ran"});
   }
   if (failed > 0) {
-    verdict.reasons.push_back(
-        {Cause::PodsFailed, "", fmt::format("{} failed", failed),
-         fmt::format(
-             "{} of {} jobs failed: each time that they were tried, their GPU had no memory "
-             "left for them",
-             failed, submitted)});
+    verdict.reasons.push_back({Cause::PodsFailed, "", fmt::format("{} failed", failed),
+                               fmt::format("{} of {} jobs failed: each time that they were tried, "
+                                           "their GPU had no memory left for them",
+                                           failed, submitted)});
   }
   if (allow_pending) return verdict;
   if (refused > 0) {

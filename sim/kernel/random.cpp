@@ -8,8 +8,6 @@
 #include <emmintrin.h>
 #endif
 
-#include "slicewise/portable_math.hpp"
-
 namespace slicewise::sim {
 namespace {
 

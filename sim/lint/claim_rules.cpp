@@ -89,15 +89,15 @@ std::optional<std::vector<std::string>> selectors_of(const LintInput& input,
 }
 
 // That a node of the type may publish: its GPUs, whole or as MIG devices.
-void add_devices_of(const LintInput& input, const models::InstanceType& type,
+void add_devices_of(const LintInput& input, const InstanceType& type,
                     std::vector<DraDevice>& devices) {
-  const models::GpuModel* gpu = input.catalogue.find_gpu(type.gpu_model);
+  const GpuModel* gpu = input.catalogue.find_gpu(type.gpu_model);
   if (gpu == nullptr) return;
   DomainKind kind;
   devices.push_back(device_of(*gpu, kind));
-  const models::MigGeometry* geometry = input.catalogue.find_mig(type.gpu_model);
+  const MigGeometry* geometry = input.catalogue.find_mig(type.gpu_model);
   if (geometry == nullptr) return;
-  for (const models::MigProfile& profile : geometry->profiles) {
+  for (const MigProfile& profile : geometry->profiles) {
     kind.partition = profile.name;
     kind.memory = profile.memory.value_or(gpu->memory_total);
     devices.push_back(device_of(*gpu, kind));
@@ -124,12 +124,12 @@ std::optional<std::vector<DeviceSource>> sources_of(const LintInput& input) {
   if (!sources.empty()) return sources;
   for (const NodeOffer& offer : input.offers) {
     if (offer.group != nullptr && offer.types.empty()) return std::nullopt;
-    for (const models::InstanceType* type : offer.types) {
+    for (const InstanceType* type : offer.types) {
       add_devices_of(input, *type, source(type->name));
     }
   }
   if (!sources.empty()) return sources;
-  for (const models::InstanceType& type : input.catalogue.instances) {
+  for (const InstanceType& type : input.catalogue.instances) {
     add_devices_of(input, type, source(type.name));
   }
   return sources;
@@ -164,12 +164,11 @@ void judge_request(const LintInput& input, const ClaimFile& claim,
         "gpus, kubectl get resourceslices -o yaml");
   }
   if (!is_published || most >= claim.claim.count) return;
-  input.tell(
-      Code::DraNoDevice, where,
-      fmt::format("{} devices for the claim \"{}\": no node publishes more than {} that meet "
-                  "the request, and all are of one node",
-                  claim.claim.count, claim.claim.name.value.substr(0, 60), most),
-      "a smaller count, or nodes with more GPUs");
+  input.tell(Code::DraNoDevice, where,
+             fmt::format("{} devices for the claim \"{}\": no node publishes more than {} that "
+                         "meet the request, and all are of one node",
+                         claim.claim.count, claim.claim.name.value.substr(0, 60), most),
+             "a smaller count, or nodes with more GPUs");
 }
 
 void judge_requests(const LintInput& input) {

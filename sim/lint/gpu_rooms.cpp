@@ -29,12 +29,12 @@ constexpr std::int64_t kMostReplicas = 10'000;
 
 // The smallest GPU or MIG instance behind a resource, and how much the largest has.
 struct Device {
-  const models::GpuModel* gpu = nullptr;
+  const GpuModel* gpu = nullptr;
   std::string profile;  // "" the whole GPU
   Bytes memory{std::numeric_limits<std::int64_t>::max()};
   Bytes largest;
 
-  void take(const models::GpuModel& model, const std::string& mig, Bytes bytes) {
+  void take(const GpuModel& model, const std::string& mig, Bytes bytes) {
     largest = std::max(largest, bytes);
     if (bytes < memory) *this = {&model, mig, bytes, largest};
   }
@@ -43,8 +43,8 @@ struct Device {
 Device device_of(const LintInput& input, const NodeOffer& offer, const std::string& resource) {
   Device found;
   const bool of_profile = resource.starts_with(scenarios::kMigPrefix);
-  for (const models::InstanceType* type : offer.types) {
-    const models::GpuModel* gpu = input.catalogue.find_gpu(type->gpu_model);
+  for (const InstanceType* type : offer.types) {
+    const GpuModel* gpu = input.catalogue.find_gpu(type->gpu_model);
     if (gpu == nullptr) continue;
     if (offer.layouts.empty() && !of_profile) {
       found.take(*gpu, "", models::usable_memory(*type, *gpu));
@@ -52,8 +52,7 @@ Device device_of(const LintInput& input, const NodeOffer& offer, const std::stri
     for (const ChosenLayout& layout : offer.layouts) {
       if (layout.geometry == nullptr || layout.geometry->gpu_model != gpu->name) continue;
       for (const auto& [name, count] : layout.counts) {
-        const auto profile =
-            std::ranges::find(layout.geometry->profiles, name, &models::MigProfile::name);
+        const auto profile = std::ranges::find(layout.geometry->profiles, name, &MigProfile::name);
         const bool wanted = !of_profile || resource.find(name) != std::string::npos;
         if (!wanted || profile == layout.geometry->profiles.end() || !profile->memory) continue;
         found.take(*gpu, name, *profile->memory);
@@ -272,11 +271,12 @@ void lint_gpu_rooms(const LintInput& input) {
     }
     const FileRoom together = room_of(device, device.claims);
     if (!all_fit || together.room.next.count == 0 || together.is_judged) continue;
-    input.tell(Code::GpuOom, together.where,
-               fmt::format("{}: {}", together.room.pool, room_sentence(together.room)),
-               fmt::format("at most {} replicas, node groups of their own, or a limit for each "
-                           "process (MPS, MIG)",
-                           together.room.safe));
+    input.tell(
+        Code::GpuOom, together.where,
+        fmt::format("{}: {}", together.room.pool, room_sentence(together.room)),
+        fmt::format(
+            "at most {} replicas, node groups of their own, or a limit for each process (MPS, MIG)",
+            together.room.safe));
   }
 }
 
@@ -285,7 +285,7 @@ void lint_gpu_rooms(const LintInput& input) {
 namespace slicewise::sim {
 
 std::vector<std::string> cluster_room_lines(const scenarios::ClusterFiles& files,
-                                            const models::Catalogue& catalogue) {
+                                            const Catalogue& catalogue) {
   Diagnostics ignored;
   const lint::LintInput input{files, catalogue, {}, lint::node_offers(files, catalogue), ignored};
   std::vector<std::pair<std::string, std::vector<std::string>>> said;  // and of which pools

@@ -26,8 +26,7 @@ void judge_daemon(const LintInput& input, const ChartValues& values,
       Code::TwoDevicePlugins, daemon.where,
       daemon.release.empty()
           ? "a DaemonSet of the device plugin beside the one that Helm deploys"
-          : fmt::format("the device plugin of release {} beside the one that these values "
-                        "deploy",
+          : fmt::format("the device plugin of release {} beside the one that these values deploy",
                         daemon.release.substr(0, 120)),
       daemon.release.empty() ? "keep one of the two" : "upgrade that release, or uninstall it");
 }
@@ -85,8 +84,8 @@ void judge_external(const LintInput& input, const ChartValues& chart) {
   }
   if (map->space == "default" && chart.chart == ChartValues::Chart::DevicePlugin) {
     input.tell_as(Severity::Warning, Code::ChartNamespace, map->space_where,
-                  "the ConfigMap has to be in the plugin's namespace, and the chart refuses "
-                  "the namespace default",
+                  "the ConfigMap has to be in the plugin's namespace, and the chart refuses the "
+                  "namespace default",
                   "use a namespace of its own for both");
   }
   if (chart.chart == ChartValues::Chart::GpuOperator && !map->space.empty() &&
@@ -124,12 +123,12 @@ void judge_dra(const LintInput& input) {
         sharing.strategy == "TimeSlicing" ? "TimeSlicingSettings" : "MPSSupport";
     const bool on = driver != nullptr && driver->gates.contains(gate) && driver->gates.at(gate);
     if (!on) {
-      input.tell_as(driver == nullptr ? Severity::Note : Severity::Error, Code::DraGateOff,
-                    sharing.where,
-                    fmt::format("\"{}\" is selected as the GPU sharing strategy, which needs the "
-                                "\"{}\" feature gate",
-                                sharing.strategy.substr(0, 40), gate),
-                    fmt::format("featureGates: {{{}: true}} in the driver's values", gate));
+      input.tell_as(
+          driver == nullptr ? Severity::Note : Severity::Error, Code::DraGateOff, sharing.where,
+          fmt::format(
+              "\"{}\" is selected as the GPU sharing strategy, which needs the \"{}\" feature gate",
+              sharing.strategy.substr(0, 40), gate),
+          fmt::format("featureGates: {{{}: true}} in the driver's values", gate));
     }
     if (sharing.is_template) {
       input.tell(Code::DraTemplateNotShared, sharing.where,

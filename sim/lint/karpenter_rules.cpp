@@ -57,7 +57,7 @@ bool is_for_pool(const NodeOverlayFile& overlay, const NodeOffer& offer) {
   const NodeGroupFile& pool = *offer.group;
   const bool all_known = !offer.types.empty() && offer.types.size() >= pool.types.size();
   if (all_known) {
-    return std::ranges::any_of(offer.types, [&](const models::InstanceType* type) {
+    return std::ranges::any_of(offer.types, [&](const InstanceType* type) {
       return scenarios::is_for(overlay, pool, type_labels(*type));
     });
   }
@@ -99,16 +99,16 @@ void judge_knowledge(const LintInput& input, const NodeOffer& offer,
   const NodeOverlayFile* overlay = nullptr;
   const ResourceAmount* told = capacity_of(input, offer, resource.name, &overlay);
   if (told == nullptr && resource.name != kGpuResource) {
-    input.tell(Code::NodesNeverLaunched, pool.where,
-               fmt::format("Karpenter knows no instance type with {}: it starts nothing for pods "
-                           "that ask for it",
-                           resource.name.substr(0, 60)),
-               "add a NodeOverlay with this capacity, or keep the name nvidia.com/gpu");
+    input.tell(
+        Code::NodesNeverLaunched, pool.where,
+        fmt::format(
+            "Karpenter knows no instance type with {}: it starts nothing for pods that ask for it",
+            resource.name.substr(0, 60)),
+        "add a NodeOverlay with this capacity, or keep the name nvidia.com/gpu");
   } else if (told == nullptr && resource.replicas > 1) {
     input.tell(
         Code::KarpenterOverprovisions, pool.where,
-        fmt::format("Karpenter counts GPUs, not their {} replicas: one GPU for each pending "
-                    "pod",
+        fmt::format("Karpenter counts GPUs, not their {} replicas: one GPU for each pending pod",
                     resource.replicas),
         fmt::format("NodeOverlay with capacity nvidia.com/gpu: GPUs x {}", resource.replicas));
   } else if (told != nullptr) {
@@ -158,15 +158,15 @@ void judge_cpu_pods(const LintInput& input, const NodeOffer& offer) {
   }
   if (names.empty()) return;
   const bool is_empty_only = group.consolidation == "WhenEmpty";
-  input.tell(Code::CpuPodsOnGpuNodes, group.where,
-             fmt::format("pods without a GPU may get these nodes ({}{}): {} keeps a node {}",
-                         *names.begin(),
-                         names.size() == 1 ? "" : fmt::format(" and {} more", names.size() - 1),
-                         is_pool ? "Karpenter" : "the cluster-autoscaler",
-                         is_empty_only ? "as long as one of them runs there (WhenEmpty)"
-                                       : "where one of them runs that fits nowhere else"),
-             "a taint nvidia.com/gpu, NoSchedule: EKS adds the toleration to pods that ask for a "
-             "GPU");
+  input.tell(
+      Code::CpuPodsOnGpuNodes, group.where,
+      fmt::format("pods without a GPU may get these nodes ({}{}): {} keeps a node {}",
+                  *names.begin(),
+                  names.size() == 1 ? "" : fmt::format(" and {} more", names.size() - 1),
+                  is_pool ? "Karpenter" : "the cluster-autoscaler",
+                  is_empty_only ? "as long as one of them runs there (WhenEmpty)"
+                                : "where one of them runs that fits nowhere else"),
+      "a taint nvidia.com/gpu, NoSchedule: EKS adds the toleration to pods that ask for a GPU");
 }
 
 bool is_node_pool_that_grows(const NodeOffer& offer) {

@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <string>
 #include <utility>
 
 #include "slicewise/lookup.hpp"
 #include "slicewise/models/execution_law.hpp"
-#include "slicewise/models/mig.hpp"
 #include "slicewise/models/price_book.hpp"
 #include "slicewise/nearest_name.hpp"
-#include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/import.hpp"
 #include "slicewise/sim/lint.hpp"
 
@@ -38,8 +35,7 @@ bool is_gpu_amount(const scenarios::ResourceAmount& amount) {
 }
 
 // Whether the nodes have GPUs, by anything that says so.
-bool is_gpu_group(const NodeGroupFile& group,
-                  const std::vector<const models::InstanceType*>& types) {
+bool is_gpu_group(const NodeGroupFile& group, const std::vector<const InstanceType*>& types) {
   if (!types.empty() || group.bottlerocket) return true;
   if (group.allocatable && std::ranges::any_of(*group.allocatable, is_gpu_amount)) return true;
   const auto of_nvidia = [](const auto& pair) { return pair.key.starts_with("nvidia.com/"); };
@@ -47,24 +43,23 @@ bool is_gpu_group(const NodeGroupFile& group,
          std::ranges::any_of(group.taints, of_nvidia);
 }
 
-std::vector<const models::InstanceType*> named_types(const NodeGroupFile& group,
-                                                     const models::Catalogue& catalogue) {
-  std::vector<const models::InstanceType*> types;
+std::vector<const InstanceType*> named_types(const NodeGroupFile& group,
+                                             const Catalogue& catalogue) {
+  std::vector<const InstanceType*> types;
   for (const auto& name : group.types) {
     if (const auto* type = catalogue.find_instance(name.value)) types.push_back(type);
   }
   if (!group.types.empty() || !std::ranges::any_of(group.requirements, names_gpus)) return types;
-  for (const models::InstanceType& type : catalogue.instances) {
+  for (const InstanceType& type : catalogue.instances) {
     if (fulfils(type, group.requirements)) types.push_back(&type);
   }
   return types;
 }
 
 // Nodes that Karpenter never starts for pods with GPUs stand for none, where there are others.
-std::vector<const models::InstanceType*> types_of(const NodeGroupFile& group,
-                                                  const ClusterFiles& files,
-                                                  const models::Catalogue& catalogue) {
-  std::vector<const models::InstanceType*> types = named_types(group, catalogue);
+std::vector<const InstanceType*> types_of(const NodeGroupFile& group, const ClusterFiles& files,
+                                          const Catalogue& catalogue) {
+  std::vector<const InstanceType*> types = named_types(group, catalogue);
   const auto counts = [&](const auto* type) { return counts_gpus(*type, group, files); };
   if (group.kind == NodeGroupFile::Kind::NodePool && std::ranges::any_of(types, counts)) {
     std::erase_if(types, std::not_fn(counts));
@@ -74,11 +69,11 @@ std::vector<const models::InstanceType*> types_of(const NodeGroupFile& group,
 
 // What is known of the labels of its nodes, of each type: the catalogue's, or by its name.
 std::vector<scenarios::NodeLabels> labels_of(const NodeGroupFile& group,
-                                             const std::vector<const models::InstanceType*>& types,
-                                             const models::Catalogue& catalogue) {
+                                             const std::vector<const InstanceType*>& types,
+                                             const Catalogue& catalogue) {
   std::vector<scenarios::NodeLabels> all;
   all.reserve(types.size() + group.types.size());
-  for (const models::InstanceType* type : types) all.push_back(type_labels(*type));
+  for (const InstanceType* type : types) all.push_back(type_labels(*type));
   for (const auto& name : group.types) {
     if (catalogue.find_instance(name.value) != nullptr) continue;
     all.push_back(scenarios::labels_of_type(name.value));
@@ -92,7 +87,7 @@ std::vector<scenarios::NodeLabels> labels_of(const NodeGroupFile& group,
 
 class OfferBuilder {
  public:
-  OfferBuilder(const ClusterFiles& files, const models::Catalogue& catalogue)
+  OfferBuilder(const ClusterFiles& files, const Catalogue& catalogue)
       : files_(files), catalogue_(catalogue) {}
 
   std::vector<NodeOffer> all() {
@@ -144,22 +139,22 @@ class OfferBuilder {
     const bool partitions = offer.group->bottlerocket_partitions || offer.mig_label != nullptr;
     if (!partitions || offer.group->bottlerocket_partitions) return;
     std::vector<std::string_view> seen;
-    for (const models::InstanceType* type : offer.types) {
+    for (const InstanceType* type : offer.types) {
       if (contains(seen, type->gpu_model)) continue;
       seen.push_back(type->gpu_model);
-      const models::MigGeometry* geometry = catalogue_.find_mig(type->gpu_model);
+      const MigGeometry* geometry = catalogue_.find_mig(type->gpu_model);
       if (geometry != nullptr) add_layout(*geometry, offer);
     }
   }
 
-  void add_layout(const models::MigGeometry& geometry, NodeOffer& offer) const {
+  void add_layout(const MigGeometry& geometry, NodeOffer& offer) const {
     ChosenLayout layout{&geometry, {}, false};
     const auto own = std::ranges::find(files_.mig_configs, offer.mig_label->value,
                                        &scenarios::MigConfigFile::name);
     if (own == files_.mig_configs.end()) {
       const auto shipped = models::shipped_mig_config(offer.mig_label->value, geometry);
       if (!shipped || !shipped->enabled) return;
-      for (const models::MigCount& count : shipped->counts) {
+      for (const MigCount& count : shipped->counts) {
         layout.counts.emplace_back(count.profile, count.count);
       }
     } else {
@@ -194,7 +189,7 @@ class OfferBuilder {
 
   void list_resources(NodeOffer& offer) const {
     std::int64_t most = 0;
-    for (const models::InstanceType* type : offer.types) {
+    for (const InstanceType* type : offer.types) {
       most = std::max<std::int64_t>(most, type->gpu_count);
     }
     const bool partitioned = !offer.layouts.empty();
@@ -268,20 +263,19 @@ class OfferBuilder {
   }
 
   const ClusterFiles& files_;
-  const models::Catalogue& catalogue_;
+  const Catalogue& catalogue_;
 };
 
 }  // namespace
 
-bool fulfils(const models::InstanceType& type, std::span<const NodeRequirement> requirements) {
+bool fulfils(const InstanceType& type, std::span<const NodeRequirement> requirements) {
   const scenarios::NodeLabels labels = type_labels(type);
   return std::ranges::all_of(requirements, [&](const NodeRequirement& requirement) {
     return scenarios::fulfils(labels, requirement);
   });
 }
 
-bool counts_gpus(const models::InstanceType& type, const NodeGroupFile& group,
-                 const ClusterFiles& files) {
+bool counts_gpus(const InstanceType& type, const NodeGroupFile& group, const ClusterFiles& files) {
   return type.gpu_fraction == 1 || scenarios::overlay_gives_gpus(files, group, type_labels(type));
 }
 
@@ -293,14 +287,13 @@ const OfferedResource* NodeOffer::find(std::string_view resource) const {
   return find_or_null(resources, resource, &OfferedResource::name);
 }
 
-const models::MigGeometry* geometry_of_filter(const models::Catalogue& catalogue,
-                                              std::string_view filter) {
+const MigGeometry* geometry_of_filter(const Catalogue& catalogue, std::string_view filter) {
   return find_if_or_null(catalogue.mig, [&](const auto& geometry) {
     return !filter.empty() && same_name(geometry.device_filter, filter);
   });
 }
 
-std::vector<NodeOffer> node_offers(const ClusterFiles& files, const models::Catalogue& catalogue) {
+std::vector<NodeOffer> node_offers(const ClusterFiles& files, const Catalogue& catalogue) {
   std::vector<NodeOffer> offers = OfferBuilder(files, catalogue).all();
   for (NodeOffer& offer : offers) {
     if (offer.group == nullptr) continue;
@@ -360,7 +353,7 @@ namespace {
 
 // As far as its files say: of types without GPUs, by their names, or by requirements that none with
 // GPUs meets.
-bool has_no_gpus(const NodeGroupFile& group, const models::Catalogue& catalogue) {
+bool has_no_gpus(const NodeGroupFile& group, const Catalogue& catalogue) {
   const auto is_gpu = [](const auto& type) { return scenarios::is_gpu_type(type.value); };
   if (!group.types.empty()) return std::ranges::none_of(group.types, is_gpu);
   const auto may_have_some = [&](const NodeRequirement& one) {
@@ -369,7 +362,7 @@ bool has_no_gpus(const NodeGroupFile& group, const models::Catalogue& catalogue)
   };
   return std::ranges::any_of(group.requirements, names_gpus) &&
          std::ranges::none_of(group.requirements, may_have_some) &&
-         std::ranges::none_of(catalogue.instances, [&](const models::InstanceType& type) {
+         std::ranges::none_of(catalogue.instances, [&](const InstanceType& type) {
            return fulfils(type, group.requirements);
          });
 }
@@ -386,7 +379,7 @@ NodeOffer unknown_offer(const NodeGroupFile& group) {
 }  // namespace
 
 bool may_be_among_others(const scenarios::PodFile& pod, const ClusterFiles& files,
-                         const models::Catalogue& catalogue, std::span<const NodeOffer> offers) {
+                         const Catalogue& catalogue, std::span<const NodeOffer> offers) {
   return std::ranges::any_of(files.groups, [&](const NodeGroupFile& group) {
     const bool is_offered = contains(offers, &group, &NodeOffer::group);
     return !is_offered && !has_no_gpus(group, catalogue) && may_select(pod, unknown_offer(group));
@@ -394,7 +387,7 @@ bool may_be_among_others(const scenarios::PodFile& pod, const ClusterFiles& file
 }
 
 bool selects_nodes_without_gpus(const scenarios::PodFile& pod, const ClusterFiles& files,
-                                const models::Catalogue& catalogue) {
+                                const Catalogue& catalogue) {
   const auto names_group = [](const auto& one) { return scenarios::names_group(one.key); };
   const bool names_one = std::ranges::any_of(pod.node_selector, names_group) ||
                          std::ranges::any_of(pod.affinity, [&](const auto& term) {
@@ -423,14 +416,13 @@ bool may_run_on(const scenarios::PodFile& pod, const NodeOffer& offer) {
 namespace slicewise::sim {
 namespace {
 
-scenarios::MigLayouts layouts_of(const models::MigGeometry& geometry) {
+scenarios::MigLayouts layouts_of(const MigGeometry& geometry) {
   scenarios::MigLayouts layouts;
   for (const std::string& name : models::shipped_mig_config_names(geometry)) {
     std::map<std::string, int>& layout = layouts[name];
     const auto shipped = models::shipped_mig_config(name, geometry);
-    for (const models::MigCount& count : shipped->counts) {
-      const auto profile =
-          std::ranges::find(geometry.profiles, count.profile, &models::MigProfile::name);
+    for (const MigCount& count : shipped->counts) {
+      const auto profile = std::ranges::find(geometry.profiles, count.profile, &MigProfile::name);
       layout[profile->resource_mixed] = count.count;
     }
   }
@@ -439,16 +431,16 @@ scenarios::MigLayouts layouts_of(const models::MigGeometry& geometry) {
 
 }  // namespace
 
-void take_catalogue(const models::Catalogue& catalogue, scenarios::ImportOptions& options) {
+void take_catalogue(const Catalogue& catalogue, scenarios::ImportOptions& options) {
   Millicores cpu_of_daemons;
   Bytes memory_of_daemons;
   for (const scenarios::DaemonSet& daemon : scenarios::usual_daemon_sets()) {
     cpu_of_daemons.count += daemon.cpu_request.count;
     memory_of_daemons.count += daemon.memory_request.count;
   }
-  const scenarios::Scenario usual;
-  for (const models::InstanceType& type : catalogue.instances) {
-    const models::GpuModel* gpu = catalogue.find_gpu(type.gpu_model);
+  const Scenario usual;
+  for (const InstanceType& type : catalogue.instances) {
+    const GpuModel* gpu = catalogue.find_gpu(type.gpu_model);
     const bool is_part = type.gpu_fraction < 1;
     const Bytes memory = gpu == nullptr ? type.gpu_memory : models::usable_memory(type, *gpu);
     scenarios::InstanceGpus& known =
@@ -463,9 +455,9 @@ void take_catalogue(const models::Catalogue& catalogue, scenarios::ImportOptions
                 gpu == nullptr ? Bytes{} : models::context_memory(*gpu).bytes,
                 type_labels(type)});
     known.allocatable = {type.allocatable_cpu, type.allocatable_memory, type.max_pods};
-    if (const models::MigGeometry* geometry = catalogue.find_mig(type.gpu_model)) {
+    if (const MigGeometry* geometry = catalogue.find_mig(type.gpu_model)) {
       options.mig_layouts[type.name] = layouts_of(*geometry);
-      for (const models::MigProfile& profile : geometry->profiles) {
+      for (const MigProfile& profile : geometry->profiles) {
         if (!profile.memory) continue;
         options.mig_memory[type.name][profile.resource_mixed] =
             Bytes{profile.memory->count - known.gpu_context.count};

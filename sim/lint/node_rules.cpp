@@ -84,10 +84,10 @@ void judge_label_names(const LintInput& input, const NodeGroupFile& group) {
 }
 
 void tell_unknown(const LintInput& input, const SourceLocation& where, std::string_view what,
-                  const std::string& name, std::string models::InstanceType::*of_type) {
+                  const std::string& name, std::string InstanceType::*of_type) {
   std::vector<std::string> names;
   names.reserve(input.catalogue.instances.size());
-  for (const models::InstanceType& known : input.catalogue.instances) {
+  for (const InstanceType& known : input.catalogue.instances) {
     names.push_back(known.*of_type);
   }
   const auto near = nearest_name(name, names);
@@ -100,14 +100,14 @@ void tell_unknown(const LintInput& input, const SourceLocation& where, std::stri
 // Types that are named one by one, and families that are not known or of which nothing is left.
 void judge_type_names(const LintInput& input, const NodeGroupFile& group) {
   const auto is_retired = [&](const Located<std::string>& name) {
-    const models::InstanceType* type = input.catalogue.find_instance(name.value);
+    const InstanceType* type = input.catalogue.find_instance(name.value);
     return type != nullptr && !type->retired_on.empty();
   };
   // A group that may have others starts these.
   const bool never_starts =
       group.kind != NodeGroupFile::Kind::Node && std::ranges::all_of(group.types, is_retired);
   for (const auto& name : group.types) {
-    const models::InstanceType* type = input.catalogue.find_instance(name.value);
+    const InstanceType* type = input.catalogue.find_instance(name.value);
     if (is_retired(name)) {
       input.tell_as(never_starts ? Severity::Warning : Severity::Note, Code::InstanceRetired,
                     name.where,
@@ -116,15 +116,15 @@ void judge_type_names(const LintInput& input, const NodeGroupFile& group) {
                     "slicewise get instances lists what there is");
     }
     if (type != nullptr || !scenarios::is_gpu_type(name.value)) continue;
-    tell_unknown(input, name.where, "instance type", name.value, &models::InstanceType::name);
+    tell_unknown(input, name.where, "instance type", name.value, &InstanceType::name);
   }
   for (const scenarios::NodeRequirement& requirement : group.requirements) {
     if (requirement.key != scenarios::kFamilyLabel || requirement.op != "In") continue;
     for (const std::string& family : requirement.values) {
       const auto known =
-          std::ranges::find(input.catalogue.instances, family, &models::InstanceType::family);
+          std::ranges::find(input.catalogue.instances, family, &InstanceType::family);
       if (known == input.catalogue.instances.end() && scenarios::is_gpu_type(family)) {
-        tell_unknown(input, requirement.where, "family", family, &models::InstanceType::family);
+        tell_unknown(input, requirement.where, "family", family, &InstanceType::family);
       }
       if (known == input.catalogue.instances.end() || known->retired_on.empty()) continue;
       input.tell(Code::InstanceRetired, requirement.where,
@@ -192,17 +192,16 @@ void judge_scheduling(const LintInput& input, const NodeOffer& offer, const Char
                chart.discovers
                    ? "label them nvidia.com/gpu.present: \"true\", and let NFD on them: "
                      "nfd.worker.tolerations"
-                   : "label them nvidia.com/gpu.present: \"true\", or set "
-                     "gfd.enabled=true");
+                   : "label them nvidia.com/gpu.present: \"true\", or set gfd.enabled=true");
   }
   const KeyValue* capable = label_of(group, kMpsCapable);
   if (offer.has_mps() && !discovers(chart, group) &&
       (capable == nullptr || capable->value != "true")) {
     input.tell(Code::MpsNotCapable, group.where,
                "the MPS daemon does not select these nodes: error waiting for MPS daemon",
-               chart.discovers ? "NFD has to tolerate their taints: nfd.worker.tolerations"
-                               : "set gfd.enabled=true, or label them nvidia.com/mps.capable: "
-                                 "\"true\"");
+               chart.discovers
+                   ? "NFD has to tolerate their taints: nfd.worker.tolerations"
+                   : "set gfd.enabled=true, or label them nvidia.com/mps.capable: \"true\"");
   }
 }
 

@@ -42,12 +42,13 @@ void judge_container(const LintInput& input, const PodFile& pod, const Container
     const std::int64_t share = vllm->memory_hundredths;
     const std::int64_t together = std::min(replicas, pod.copies) * share;
     if (!mps && together > 100) {
-      input.tell(Code::GpuOom, request->where,
-                 fmt::format("vLLM reserves {} % of the GPU's memory in each pod: {} pods on one "
-                             "GPU want {} %",
-                             share, std::min(replicas, pod.copies), together),
-                 fmt::format("--gpu-memory-utilization of at most 0.{:02}, or fewer replicas",
-                             std::max<std::int64_t>(1, 95 / std::min(replicas, pod.copies))));
+      input.tell(
+          Code::GpuOom, request->where,
+          fmt::format(
+              "vLLM reserves {} % of the GPU's memory in each pod: {} pods on one GPU want {} %",
+              share, std::min(replicas, pod.copies), together),
+          fmt::format("--gpu-memory-utilization of at most 0.{:02}, or fewer replicas",
+                      std::max<std::int64_t>(1, 95 / std::min(replicas, pod.copies))));
     } else if (mps && share * replicas > 100) {
       input.tell(Code::GpuOom, request->where,
                  fmt::format("vLLM reserves {} % of the memory, and MPS allows each process {} %",

@@ -92,10 +92,9 @@ class PodJudge {
                                      : pod_.affinity.front().front().where;
     input_.tell_as(
         Severity::Warning, Code::NodeSelectorUnmet, where,
-        any ? "no GPU nodes among these files meet all that the pod selects, each meet a "
-              "part: the pod stays Pending"
-            : "no GPU nodes among these files meet the node affinity: the pod stays "
-              "Pending",
+        any ? "no GPU nodes among these files meet all that the pod selects, each meet a part: the "
+              "pod stays Pending"
+            : "no GPU nodes among these files meet the node affinity: the pod stays Pending",
         any ? "give one node group all the labels, or correct the selector and affinity"
             : "label the node group, or correct the affinity");
   }
@@ -153,16 +152,16 @@ class PodJudge {
   // Whether GPUs of the catalogue have instances of that name; of one of its boards alone.
   bool is_profile(std::string_view resource, const std::string* gpu_model) const {
     resource = scenarios::device_name(resource);
-    return std::ranges::any_of(input_.catalogue.mig, [&](const models::MigGeometry& geometry) {
+    return std::ranges::any_of(input_.catalogue.mig, [&](const MigGeometry& geometry) {
       return (gpu_model == nullptr || geometry.gpu_model == *gpu_model) &&
-             contains(geometry.profiles, resource, &models::MigProfile::resource_mixed);
+             contains(geometry.profiles, resource, &MigProfile::resource_mixed);
     });
   }
 
   // Names of other drivers and boards are nothing to go by.
   bool may_be_cut_so(const NodeOffer& offer, std::string_view resource) const {
     if (offer.types.empty() || !is_profile(resource, nullptr)) return true;
-    return std::ranges::any_of(offer.types, [&](const models::InstanceType* type) {
+    return std::ranges::any_of(offer.types, [&](const InstanceType* type) {
       return is_profile(resource, &type->gpu_model);
     });
   }
@@ -197,12 +196,13 @@ class PodJudge {
           continue;
         }
         if (!is_unheard_of(amount.resource)) continue;
-        input_.tell_as(Severity::Warning, Code::ResourceNameMismatch, amount.where,
-                       fmt::format("no device plugin of NVIDIA's advertises {}: Pending until "
-                                   "another one does",
-                                   amount.resource.substr(0, 60)),
-                       "GPUs are nvidia.com/gpu, nvidia.com/gpu.shared or nvidia.com/mig-PROFILE; "
-                       "none is a part of its memory");
+        input_.tell_as(
+            Severity::Warning, Code::ResourceNameMismatch, amount.where,
+            fmt::format(
+                "no device plugin of NVIDIA's advertises {}: Pending until another one does",
+                amount.resource.substr(0, 60)),
+            "GPUs are nvidia.com/gpu, nvidia.com/gpu.shared or nvidia.com/mig-PROFILE; none is a "
+            "part of its memory");
       }
     }
   }
@@ -214,11 +214,12 @@ class PodJudge {
       for (const ResourceAmount& amount : container.amounts) {
         if (amount.amount <= 100) continue;
         if (amount.resource == scenarios::kHamiPercentage) {
-          input_.tell(Code::ValueRange, amount.where,
-                      fmt::format("invalid {} value {} in container {}: must be an integer between "
-                                  "0 and 100",
-                                  amount.resource, amount.amount, container.name.substr(0, 60)),
-                      "HAMi refuses the pod; nvidia.com/gpumem is in MiB");
+          input_.tell(
+              Code::ValueRange, amount.where,
+              fmt::format(
+                  "invalid {} value {} in container {}: must be an integer between 0 and 100",
+                  amount.resource, amount.amount, container.name.substr(0, 60)),
+              "HAMi refuses the pod; nvidia.com/gpumem is in MiB");
         } else if (amount.resource == scenarios::kHamiCores) {
           input_.tell_as(Severity::Warning, Code::ValueRange, amount.where,
                          fmt::format("HAMi takes {} {} for 100: percent of one GPU",
@@ -267,11 +268,11 @@ class PodJudge {
     const bool refuses = always || config.refuses_several.value_or(mps);
     if (!refuses) {
       const bool has_several = std::ranges::any_of(
-          offer.types, [](const models::InstanceType* type) { return type->gpu_count > 1; });
+          offer.types, [](const InstanceType* type) { return type->gpu_count > 1; });
       const std::string what =
           has_several ? fmt::format(
-                            "{} replicas are parts of different GPUs, which others share, and "
-                            "give no more of one GPU than one replica",
+                            "{} replicas are parts of different GPUs, which others share, and give "
+                            "no more of one GPU than one replica",
                             amount.amount)
                       : fmt::format("{} replicas give no more of the GPU than one", amount.amount);
       return input_.tell(Code::RequestNoEffect, amount.where, what,
@@ -282,12 +283,10 @@ class PodJudge {
     const std::string reason =
         input_.version < scenarios::PluginVersion{0, 15}
             ? fmt::format(
-                  "request for '{}: {}' too large: maximum request size for shared "
-                  "resources is 1",
+                  "request for '{}: {}' too large: maximum request size for shared resources is 1",
                   amount.resource.substr(0, 60), amount.amount)
             : fmt::format(
-                  "invalid request: maximum request size for shared resources is 1; found "
-                  "{}",
+                  "invalid request: maximum request size for shared resources is 1; found {}",
                   amount.amount);
     input_.tell(Code::RequestTooLarge, amount.where,
                 fmt::format("UnexpectedAdmissionError: Allocate failed due to rpc error: code = "
@@ -320,10 +319,9 @@ class PodJudge {
     if (by_eks != nullptr) {
       return input_.tell_as(
           Severity::Note, Code::TaintNotTolerated, pod_.where,
-          fmt::format(
-              "the taint {{{}: {}}} is tolerated on EKS only, whose API server adds that to "
-              "pods that ask for the resource of this name",
-              by_eks->key.substr(0, 60), by_eks->value.substr(0, 60)),
+          fmt::format("the taint {{{}: {}}} is tolerated on EKS only, whose API server adds that "
+                      "to pods that ask for the resource of this name",
+                      by_eks->key.substr(0, 60), by_eks->value.substr(0, 60)),
           "elsewhere the pod stays Pending without the toleration of its own");
     }
     if (first == nullptr) return;
@@ -356,7 +354,7 @@ class PodJudge {
       if (offer->types.empty() || offer->types.size() < offer->group->types.size()) return;
       const auto own_cpu = allocatable_of(*offer->group, "cpu");
       const auto own_memory = allocatable_of(*offer->group, "memory");
-      for (const models::InstanceType* type : offer->types) {
+      for (const InstanceType* type : offer->types) {
         most_cpu = std::max(
             most_cpu, own_cpu.value_or(type->allocatable_cpu.count) - offer->daemon_cpu_milli);
         most_memory = std::max(most_memory, own_memory.value_or(type->allocatable_memory.count) -
@@ -376,9 +374,9 @@ class PodJudge {
       if (asked == wanted.end() || asked->second <= most) return;
       input_.tell(
           Code::PodTooLarge, largest(resource).where,
-          fmt::format("Pending for ever: Insufficient {}: pods can have {} of the largest of these "
-                      "nodes",
-                      what, shown),
+          fmt::format(
+              "Pending for ever: Insufficient {}: pods can have {} of the largest of these nodes",
+              what, shown),
           "ask for less, or use a larger instance type");
     };
     judge("cpu", most_cpu, "cpu", most_cpu / kMillisOfCpu);
@@ -399,10 +397,10 @@ class PodJudge {
   // Of nodes for which nobody says what their CPUs are the scheduler takes any, and Karpenter the
   // cheapest.
   void judge_images() const {
-    const models::InstanceType* other = nullptr;
+    const InstanceType* other = nullptr;
     bool any_usual = false;
     for (const NodeOffer* offer : groups_) {
-      for (const models::InstanceType* type : offer->types) {
+      for (const InstanceType* type : offer->types) {
         const bool is_usual = type->architecture == scenarios::kArchitectures.front();
         any_usual = any_usual || is_usual;
         if (!is_usual && other == nullptr) other = type;
@@ -411,12 +409,12 @@ class PodJudge {
     if (other == nullptr || !any_usual || requires_cpus()) return;
     input_.tell_as(
         Severity::Warning, Code::ImageArchitecture, pod_.where,
-        fmt::format("these pods may be put on nodes of {} ({}) and of {}: an image for one "
-                    "of them crashes on the other",
+        fmt::format("these pods may be put on nodes of {} ({}) and of {}: an image for one of them "
+                    "crashes on the other",
                     other->architecture, other->name, scenarios::kArchitectures.front()),
-        fmt::format("nodeSelector {}: {}, the same requirement in the NodePool, or an "
-                    "image for both",
-                    scenarios::kArchitectureLabel, scenarios::kArchitectures.front()));
+        fmt::format(
+            "nodeSelector {}: {}, the same requirement in the NodePool, or an image for both",
+            scenarios::kArchitectureLabel, scenarios::kArchitectures.front()));
   }
 
   // GFD appends -SHARED while GPUs are shared under their own name.
@@ -472,7 +470,7 @@ bool are_apart(const PodFile& a, const PodFile& b) {
   const bool any_rule = !a.anti_affinity.empty() || !b.anti_affinity.empty();
   if (!any_rule && (a.host_ports.empty() || b.host_ports.empty())) return false;
   const auto of = [](const PodFile& pod) {
-    scenarios::Workload workload;
+    Workload workload;
     workload.namespace_name = scenarios::namespace_of(pod.space);
     for (const KeyValue& label : pod.labels) workload.pod.labels[label.key] = label.value;
     workload.pod.anti_affinity = pod.anti_affinity;

@@ -48,14 +48,13 @@ void lint_host_ports(const LintInput& input) {
     const auto nodes = nodes_for(input, pod);
     if (!nodes || pod.copies <= *nodes) continue;
     const Located<std::string>& port = pod.host_ports.front();
-    input.tell_as(
-        Severity::Warning, Code::PodPending, port.where,
-        fmt::format("{} of the {} pods of {} {} stay Pending: each takes port {} of its node, and "
-                    "they may be on {} node{}",
-                    pod.copies - *nodes, pod.copies, pod.kind, pod.name.substr(0, 60), port.value,
-                    *nodes, *nodes == 1 ? "" : "s"),
-        "leave hostPort and hostNetwork out and reach the pods by a Service, or have a node for "
-        "each");
+    input.tell_as(Severity::Warning, Code::PodPending, port.where,
+                  fmt::format("{} of the {} pods of {} {} stay Pending: each takes port {} of its "
+                              "node, and they may be on {} node{}",
+                              pod.copies - *nodes, pod.copies, pod.kind, pod.name.substr(0, 60),
+                              port.value, *nodes, *nodes == 1 ? "" : "s"),
+                  "leave hostPort and hostNetwork out and reach the pods by a Service, or have a "
+                  "node for each");
   }
 }
 

@@ -118,12 +118,13 @@ void judge(const LintInput& input, const Ask& ask, const ClusterQueue& queue) {
                       "raise a nominalQuota of the cohort, or ask for less");
       }
       if (wanted <= most) continue;
-      input.tell(Code::JobNeverFits, ask.where,
-                 fmt::format("{} is never admitted: it asks for {} of {} at once, and ClusterQueue "
-                             "{} may have {}",
-                             ask.who, amount_text(resource, wanted), resource.substr(0, 60),
-                             queue.name.value.substr(0, 60), amount_text(resource, most)),
-                 "raise nominalQuota or borrowingLimit, or ask for less");
+      input.tell(
+          Code::JobNeverFits, ask.where,
+          fmt::format(
+              "{} is never admitted: it asks for {} of {} at once, and ClusterQueue {} may have {}",
+              ask.who, amount_text(resource, wanted), resource.substr(0, 60),
+              queue.name.value.substr(0, 60), amount_text(resource, most)),
+          "raise nominalQuota or borrowingLimit, or ask for less");
       continue;
     }
     // What nobody covers of other resources Kueue is often told to leave out.
@@ -152,11 +153,12 @@ void judge_name(const LintInput& input, const PodFile& pod) {
   }
   if (names.empty() || std::ranges::find(names, pod.queue.value) != names.end()) return;
   const auto near = nearest_name(pod.queue.value, names);
-  input.tell_as(Severity::Warning, Code::QueueUnknown, pod.queue.where,
-                fmt::format("none of the LocalQueues of its namespace here is called {}: Kueue "
-                            "leaves it suspended",
-                            pod.queue.value.substr(0, 60)),
-                near ? fmt::format("did you mean {}?", *near) : "");
+  input.tell_as(
+      Severity::Warning, Code::QueueUnknown, pod.queue.where,
+      fmt::format(
+          "none of the LocalQueues of its namespace here is called {}: Kueue leaves it suspended",
+          pod.queue.value.substr(0, 60)),
+      near ? fmt::format("did you mean {}?", *near) : "");
 }
 
 }  // namespace

@@ -283,8 +283,7 @@ void judge_names(const LintInput& input, const NodeOffer& offer) {
     if (offer.group->allocatable && (offer.offers(shared.name) || offer.offers(other))) {
       input.tell_as(
           Severity::Note, Code::SharedResourceAbsent, shared.where,
-          fmt::format("not in force on {}, which offers {}: with this config it would "
-                      "offer {}",
+          fmt::format("not in force on {}, which offers {}: with this config it would offer {}",
                       offer.group->name.substr(0, 60),
                       offer.offers(other) ? other.substr(0, 60) : shared.name.substr(0, 60),
                       name.substr(0, 60)));
@@ -336,12 +335,11 @@ void judge_auto_mode(const LintInput& input, const scenarios::NodeGroupFile& gro
   const std::string name = group.name.substr(0, 60);
   const KeyValue* layout = scenarios::label_of(group, kMigLabel);
   if (layout != nullptr && layout->value != "all-disabled") {
-    input.tell_as(
-        Severity::Warning, Code::MigUnsupported, layout->where,
-        fmt::format("nodes of {} are of EKS Auto Mode, which cuts no GPU: mig-manager and "
-                    "nvidia-mig-parted do not reach them",
-                    name),
-        "nodes of Karpenter or of a node group for MIG");
+    input.tell_as(Severity::Warning, Code::MigUnsupported, layout->where,
+                  fmt::format("nodes of {} are of EKS Auto Mode, which cuts no GPU: mig-manager "
+                              "and nvidia-mig-parted do not reach them",
+                              name),
+                  "nodes of Karpenter or of a node group for MIG");
   }
   const PluginConfigFile* config =
       scenarios::chosen_config(input.files, scenarios::label_of(group, kConfigLabel)).config;

@@ -31,15 +31,14 @@ void judge_gpus(const LintInput& input, const ContainerFile& container) {
   if (vllm->spans_pods || !tensor || !stages || !copies || is_shared(input)) return;
   const std::int64_t wanted = *tensor * *stages;
   if (wanted > request->amount) {
-    input.tell(
-        Code::VllmLacksGpus, request->where,
-        fmt::format("vLLM is to run on {} GPUs (tensor-parallel-size {}{}), the container has "
-                    "{}: it ends when it starts",
-                    wanted, *tensor,
-                    *stages > 1 ? fmt::format(" x pipeline-parallel-size {}", *stages) : "",
-                    request->amount),
-        fmt::format("{}: {}, or --tensor-parallel-size {}", scenarios::kGpuResource, wanted,
-                    std::max<std::int64_t>(1, request->amount / *stages)));
+    input.tell(Code::VllmLacksGpus, request->where,
+               fmt::format("vLLM is to run on {} GPUs (tensor-parallel-size {}{}), the container "
+                           "has {}: it ends when it starts",
+                           wanted, *tensor,
+                           *stages > 1 ? fmt::format(" x pipeline-parallel-size {}", *stages) : "",
+                           request->amount),
+               fmt::format("{}: {}, or --tensor-parallel-size {}", scenarios::kGpuResource, wanted,
+                           std::max<std::int64_t>(1, request->amount / *stages)));
   } else if (wanted * *copies < request->amount) {
     input.tell(
         Code::VllmLeavesGpus, request->where,

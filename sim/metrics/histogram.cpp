@@ -4,9 +4,6 @@
 #include <bit>
 #include <cassert>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
 #include <numeric>
 
 namespace slicewise::sim {

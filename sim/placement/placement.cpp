@@ -3,16 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <numeric>
-#include <optional>
-#include <span>
 #include <tuple>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "slicewise/scenarios/placements.hpp"
 #include "slicewise/sim/kernel/random.hpp"

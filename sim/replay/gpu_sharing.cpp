@@ -14,8 +14,8 @@ namespace {
 
 using scenarios::SharingWay;
 
-scenarios::NodePool node_pool(const SharingWay& way, const std::string& instance_type) {
-  scenarios::NodePool pool;
+NodePool node_pool(const SharingWay& way, const std::string& instance_type) {
+  NodePool pool;
   pool.name.value = instance_type;
   pool.instance_type.value = instance_type;
   const auto replicated = [&] {
@@ -37,7 +37,7 @@ scenarios::NodePool node_pool(const SharingWay& way, const std::string& instance
       break;
     case SharingWay::Kind::Mig:
       // Instances of several sizes are refused below, with a reason that fits a trace.
-      pool.mig.emplace().strategy = scenarios::MigStrategy::Mixed;
+      pool.mig.emplace().strategy = MigStrategy::Mixed;
       pool.mig->config.value = way.mig_config;
       break;
   }
@@ -78,11 +78,11 @@ std::uint32_t GpuSharing::pool_of(std::string_view instance_type) const {
 }
 
 Expected<GpuSharing> share_gpus(const SharingWay& way, std::span<const std::string> instance_types,
-                                const std::string& region, const models::Catalogue& catalogue) {
+                                const std::string& region, const Catalogue& catalogue) {
   GpuSharing sharing;
   sharing.name = way.text;
   sharing.catalogue = &catalogue;
-  scenarios::Scenario scenario;
+  Scenario scenario;
   scenario.region = region;
   Diagnostics found;
   for (const std::string& type : instance_types) {

@@ -6,7 +6,6 @@
 #include <unordered_map>
 
 #include "slicewise/sim/placement/placement.hpp"
-#include "slicewise/sim/replay/replay.hpp"
 
 namespace slicewise::sim {
 namespace {

@@ -21,12 +21,12 @@ namespace {
 // The profiles that a trace names, each looked up once.
 class NamedProfiles {
  public:
-  NamedProfiles(const scenarios::JobTrace& trace, const models::Catalogue& catalogue)
+  NamedProfiles(const scenarios::JobTrace& trace, const Catalogue& catalogue)
       : trace_(trace),
         catalogue_(catalogue),
         found_(trace.profile.empty() ? 0 : trace.names.size()) {}
 
-  const models::WorkloadProfile* of(std::size_t row) {
+  const WorkloadProfile* of(std::size_t row) {
     if (found_.empty() || trace_.profile[row] == 0) return nullptr;
     auto& found = found_[trace_.profile[row]];
     if (!found) found = find(trace_.names[trace_.profile[row]], row);
@@ -35,8 +35,8 @@ class NamedProfiles {
   const Diagnostics& problems() const { return problems_; }
 
  private:
-  const models::WorkloadProfile* find(const std::string& name, std::size_t row) {
-    const models::WorkloadProfile* published = catalogue_.find_profile(name);
+  const WorkloadProfile* find(const std::string& name, std::size_t row) {
+    const WorkloadProfile* published = catalogue_.find_profile(name);
     if (published != nullptr) {
       return &on_whole_gpus_.emplace_back(models::on_whole_gpu(*published, catalogue_));
     }
@@ -49,15 +49,15 @@ class NamedProfiles {
   }
 
   const scenarios::JobTrace& trace_;
-  const models::Catalogue& catalogue_;
-  std::vector<std::optional<const models::WorkloadProfile*>> found_;  // by name
-  std::deque<models::WorkloadProfile> on_whole_gpus_;                 // without MIG
+  const Catalogue& catalogue_;
+  std::vector<std::optional<const WorkloadProfile*>> found_;  // by name
+  std::deque<WorkloadProfile> on_whole_gpus_;                 // without MIG
   Diagnostics problems_;
 };
 
 // The MIG instances that the names of a trace stand for.
 std::vector<RecordedSlice> recorded_slices(const scenarios::JobTrace& trace,
-                                           const models::Catalogue& catalogue) {
+                                           const Catalogue& catalogue) {
   std::vector<RecordedSlice> slices;
   if (trace.resource.empty()) return slices;
   slices.resize(trace.names.size());
@@ -66,8 +66,8 @@ std::vector<RecordedSlice> recorded_slices(const scenarios::JobTrace& trace,
     if (!asked) continue;
     slices[name].compute = scenarios::gpu_resource(*asked)->slices;
     // Several GPUs have instances of the name: as much as the smallest.
-    for (const models::MigGeometry& geometry : catalogue.mig) {
-      for (const models::MigProfile& profile : geometry.profiles) {
+    for (const MigGeometry& geometry : catalogue.mig) {
+      for (const MigProfile& profile : geometry.profiles) {
         Bytes& memory = slices[name].memory;
         if (!profile.memory || !asked->starts_with(profile.resource_mixed)) continue;
         memory = memory.count == 0 ? *profile.memory : std::min(memory, *profile.memory);
@@ -85,8 +85,8 @@ struct Recorded {
   std::int32_t use_permille = scenarios::kUnknownNumber;
   std::int32_t fraction_milli = 1000;  // where the use is not known
   std::int32_t sm_permille = scenarios::kUnknownNumber;
-  const models::GpuModel* on = nullptr;
-  const models::WorkloadProfile* profile = nullptr;
+  const GpuModel* on = nullptr;
+  const WorkloadProfile* profile = nullptr;
 
   // Few profiles say how long their jobs hold the GPU.
   bool use_profile() const { return profile != nullptr && profile->duty; }
@@ -100,8 +100,7 @@ struct RecordedHash {
                          (static_cast<std::uint64_t>(r.fraction_milli) << 20U) |
                          static_cast<std::uint64_t>(r.sm_permille + 1);
     return static_cast<std::size_t>(numbers * 0x9E3779B97F4A7C15ULL) ^
-           std::hash<const models::GpuModel*>()(r.on) ^
-           3 * std::hash<const models::WorkloadProfile*>()(r.profile);
+           std::hash<const GpuModel*>()(r.on) ^ 3 * std::hash<const WorkloadProfile*>()(r.profile);
   }
 };
 
@@ -112,14 +111,14 @@ std::int32_t number_at(const scenarios::TraceColumn<std::int32_t>& column, std::
 // The GPU models that the names of a trace stand for.
 class RecordedGpus {
  public:
-  RecordedGpus(const scenarios::JobTrace& trace, const models::Catalogue& catalogue)
+  RecordedGpus(const scenarios::JobTrace& trace, const Catalogue& catalogue)
       : trace_(trace),
         catalogue_(catalogue),
         known_(trace.names.size(), Known::NotAsked),
         gpus_(trace.names.size(), nullptr) {}
 
   // What the job ran on; nullptr: nobody says, or the catalogue lacks it.
-  const models::GpuModel* of(std::size_t row) {
+  const GpuModel* of(std::size_t row) {
     if (const auto* gpu = named(trace_.instance_type, row)) return gpu;
     return named(trace_.gpu_models, row);
   }
@@ -127,8 +126,7 @@ class RecordedGpus {
  private:
   enum class Known : std::uint8_t { NotAsked, Asked };
 
-  const models::GpuModel* named(const scenarios::TraceColumn<std::uint32_t>& column,
-                                std::size_t row) {
+  const GpuModel* named(const scenarios::TraceColumn<std::uint32_t>& column, std::size_t row) {
     if (column.empty() || column[row] == 0) return nullptr;
     const std::uint32_t name = column[row];
     if (known_[name] == Known::NotAsked) {
@@ -139,14 +137,14 @@ class RecordedGpus {
   }
 
   const scenarios::JobTrace& trace_;
-  const models::Catalogue& catalogue_;
+  const Catalogue& catalogue_;
   std::vector<Known> known_;  // by name
-  std::vector<const models::GpuModel*> gpus_;
+  std::vector<const GpuModel*> gpus_;
 };
 
 // The job as if somebody had written it down.
-scenarios::Workload written_down(const Recorded& recorded, double busy_of_util) {
-  scenarios::Workload job;
+Workload written_down(const Recorded& recorded, double busy_of_util) {
+  Workload job;
   job.work.emplace();
   scenarios::Measured& measured = job.measured.emplace();
   measured.unit_time = kUnit;
@@ -172,7 +170,7 @@ scenarios::Workload written_down(const Recorded& recorded, double busy_of_util) 
   return job;
 }
 
-GpuUse use_on(const scenarios::Workload& job, const models::GpuModel* from, const PoolModel& pool) {
+GpuUse use_on(const Workload& job, const GpuModel* from, const PoolModel& pool) {
   // The roofline needs both.
   const bool comparable = from != nullptr && from->fp32_tflops && pool.gpu->fp32_tflops;
   const PoolDemand on_pool = demand_on(job, comparable ? from : nullptr, pool);
@@ -253,7 +251,7 @@ JobUses::JobUses(const scenarios::JobTrace& trace, const GpuSharing& sharing)
   for (const PoolModel& pool : sharing.pools) {
     const PoolModel whole = unshared(pool);
     for (const Recorded& recorded : uses) {
-      const scenarios::Workload job = written_down(recorded, sharing.busy_of_util);
+      const Workload job = written_down(recorded, sharing.busy_of_util);
       table_.push_back(use_on(job, recorded.on, pool));
       table_.push_back(use_on(job, recorded.on, whole));
     }

@@ -43,12 +43,11 @@ void find_jobs_that_never_fit(ReplayStudy& study, const scenarios::JobTrace& tra
       asked += fmt::format(", {}Mi memory", trace.memory[row].count >> 20);
     }
   }
-  add_diagnostic(
-      study.findings, Code::JobNeverFits, {},
-      fmt::format("{} of {} jobs ask for more than the empty cluster has and were dropped; the "
-                  "first is {}: {}",
-                  result.never_fit, result.jobs, trace.row_place(row).text(), asked),
-      "add nodes that hold them");
+  add_diagnostic(study.findings, Code::JobNeverFits, {},
+                 fmt::format("{} of {} jobs ask for more than the empty cluster has and were "
+                             "dropped; the first is {}: {}",
+                             result.never_fit, result.jobs, trace.row_place(row).text(), asked),
+                 "add nodes that hold them");
 }
 
 void find_parts_of_several(ReplayStudy& study, const scenarios::JobTrace& trace) {
@@ -61,13 +60,12 @@ void find_parts_of_several(ReplayStudy& study, const scenarios::JobTrace& trace)
     first = row;
   }
   if (jobs == 0) return;
-  add_diagnostic(
-      study.findings, Code::ExtendedResourceInteger, {},
-      fmt::format("{} of {} jobs ask for a part of each of several GPUs and get whole ones; the "
-                  "first is {}: {:g} of each of {}",
-                  jobs, trace.size(), trace.row_place(first).text(),
-                  trace.milli_of_each(first) / 1000.0, trace.gpus[first]),
-      "a pool of GPUs (--gpus) hands out such parts");
+  add_diagnostic(study.findings, Code::ExtendedResourceInteger, {},
+                 fmt::format("{} of {} jobs ask for a part of each of several GPUs and get whole "
+                             "ones; the first is {}: {:g} of each of {}",
+                             jobs, trace.size(), trace.row_place(first).text(),
+                             trace.milli_of_each(first) / 1000.0, trace.gpus[first]),
+                 "a pool of GPUs (--gpus) hands out such parts");
   study.findings.back().severity = Severity::Warning;
 }
 

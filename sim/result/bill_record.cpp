@@ -31,37 +31,27 @@ Record bill_part(std::string_view meaning, int position) {
   return declared;
 }
 
-const Record& group_bill_record() {
-  static const Record declared = bill_part("what its workloads pay together", 0);
-  return declared;
-}
+Record group_bill_record() { return bill_part("what its workloads pay together", 0); }
 
 }  // namespace
 
-template <>
-const Record& record_of<BillPart>() {
-  static const Record declared =
-      bill_part("the workload's part of the bill, mean per replication", 74);
-  return declared;
+Record declared(Of<BillPart>) {
+  return bill_part("the workload's part of the bill, mean per replication", 74);
 }
 
-template <>
-const Record& record_of<BillGroup>() {
+Record declared(Of<BillGroup>) {
   using G = BillGroup;
-  static const Record declared{
-      "workloads that have something in common",
-      {field<&G::name>("name",
-                       "the namespace, the value of the label or the name of the workload; "
-                       "\"\" for those without the label"),
-       field<&G::of_bill>("billRatio", "share of the bill").of(Unit::Ratio),
-       field<&G::bill>("bill").as(&group_bill_record)}};
-  return declared;
+  return {"workloads that have something in common",
+          {field<&G::name>("name",
+                           "the namespace, the value of the label or the name of the workload; "
+                           "\"\" for those without the label"),
+           field<&G::of_bill>("billRatio", "share of the bill").of(Unit::Ratio),
+           field<&G::bill>("bill").as(&once<group_bill_record>)}};
 }
 
-template <>
-const Record& record_of<BillSplit>() {
+Record declared(Of<BillSplit>) {
   using S = BillSplit;
-  static const Record declared{
+  return {
       "the bill by workload, mean per replication: what each holds, idle and switching add up to "
       "it",
       {field<&S::rule>("rule", "by what it is split: dominant, gpu-time or requests")
@@ -69,7 +59,6 @@ const Record& record_of<BillSplit>() {
        field<&S::idle>("idleUsd", "what no pod holds"),
        field<&S::switching>("switchUsd", "context switches"),
        field<&S::groups>("groups", "--group-by, in the order of their first workload").optional()}};
-  return declared;
 }
 
 }  // namespace slicewise::sim

@@ -67,51 +67,6 @@ void* Field::room(void* in_record) const {
   return place == nullptr ? nullptr : place(in_record);
 }
 
-Field Field::optional() && {
-  is_optional = true;
-  return std::move(*this);
-}
-
-Field Field::positive() && {
-  is_optional = is_positive = true;
-  return std::move(*this);
-}
-
-Field Field::required() && {
-  is_optional = nullable = false;
-  return std::move(*this);
-}
-
-Field Field::of(Unit its_unit) && {
-  unit = its_unit;
-  return std::move(*this);
-}
-
-Field Field::saying(std::string_view its_meaning) && {
-  meaning = its_meaning;
-  return std::move(*this);
-}
-
-Field Field::as(const Record& (*its_record)()) && {
-  record = its_record;
-  return std::move(*this);
-}
-
-Field Field::each(std::string_view meaning_of_items) && {
-  items = meaning_of_items;
-  return std::move(*this);
-}
-
-Field Field::one_of(std::string_view words) && {
-  choices = words;
-  return std::move(*this);
-}
-
-Field Field::unlisted() && {
-  is_open = true;
-  return std::move(*this);
-}
-
 Field Field::csv(int position, std::string_view name, std::string_view part) && {
   csv_names.push_back({position, name, part});
   return std::move(*this);
@@ -130,11 +85,6 @@ Field Field::column(std::string_view heading, int priority, std::string_view par
 
 Field Field::diff(DiffFigure figure) && {
   diffs.push_back(figure);
-  return std::move(*this);
-}
-
-Field Field::setting(int rank) && {
-  setting_rank = rank;
   return std::move(*this);
 }
 

@@ -23,7 +23,7 @@ using models::Evidence;
 // nobody published how far off they are when it is shared, nor of language models in turns.
 Evidence evidence_in(const WorkloadModel& model, std::size_t pool, const std::string& mode,
                      bool steady) {
-  const scenarios::Workload& spec = model.spec;
+  const Workload& spec = model.spec;
   const scenarios::Measured& m = *spec.measured;
   if (m.provenance == scenarios::Provenance::Assumed) return Evidence::Nothing;
   if (model.on_pool[pool].is_carried_over()) return Evidence::Nothing;
@@ -56,7 +56,7 @@ struct Together {
 bool has_tails(const std::string& mode) { return mode == "MPS" || mode == "time-slicing"; }
 
 bool sends_requests(const WorkloadModel& model) {
-  return model.spec.kind == scenarios::WorkloadKind::Service && !model.spec.llm;
+  return model.spec.kind == WorkloadKind::Service && !model.spec.llm;
 }
 
 // Of the first of these modes that has rows from no more than is known; else without rows.
@@ -110,7 +110,7 @@ void add_sharers(const World& world, std::size_t pool, Together& company) {
     if (!model.on_pool[pool].schedulable || !model.spec.uses_gpu()) continue;
     company.least = std::min(company.least, evidence_of(world, model, pool));
     ++company.workloads;
-    company.requests = company.requests && model.spec.kind == scenarios::WorkloadKind::Service;
+    company.requests = company.requests && model.spec.kind == WorkloadKind::Service;
     company.tails = company.tails || sends_requests(model);
     company.kernels = company.kernels && model.spec.measured->kernel_time && !limits_threads;
   }

@@ -64,11 +64,10 @@ void memory_finding(const World& world, const VariantResult& result, Diagnostics
         fmt::format("CUDA out of memory killed containers {:.0f} times: at start {} of the whole "
                     "GPU (memoryUtilization), and the one that comes later finds less",
                     result.pods.oom_kills, shares_text(world)),
-        fmt::format(
-            "memoryUtilization of at most {:.3g} % for each of {} on a GPU (vllm serve "
-            "--gpu-memory-utilization), a kvCache that is enough, or MPS or MIG, where it is "
-            "a share of what each has",
-            95.0 / pods, pods));
+        fmt::format("memoryUtilization of at most {:.3g} % for each of {} on a GPU (vllm serve "
+                    "--gpu-memory-utilization), a kvCache that is enough, or MPS or MIG, where it "
+                    "is a share of what each has",
+                    95.0 / pods, pods));
     for (const WorkloadModel& model : world.workloads) {
       if (shares_whole_gpu(model)) found.back().workloads.push_back(model.name);
     }
@@ -78,27 +77,24 @@ void memory_finding(const World& world, const VariantResult& result, Diagnostics
   for (const WorkloadModel& model : world.workloads) {
     if (culprit == nullptr || model.greedy) culprit = &model;
   }
-  add_diagnostic(
-      found, Code::GpuOom, culprit->spec.gpu_memory.where,
-      fmt::format("CUDA out of memory killed containers {:.0f} times; {:.0f} of {:.0f} pods failed "
-                  "for good",
-                  result.pods.oom_kills, result.pods.failed, result.pods.submitted),
-      culprit->greedy
-          ? "stop the process from mapping the whole GPU (GPU_MEM_GREEDY)"
-          : "fewer replicas, or less gpuMemory per pod: time-slicing limits nothing, MPS "
-            "gives each process memory / replicas");
+  add_diagnostic(found, Code::GpuOom, culprit->spec.gpu_memory.where,
+                 fmt::format("CUDA out of memory killed containers {:.0f} times; {:.0f} of {:.0f} "
+                             "pods failed for good",
+                             result.pods.oom_kills, result.pods.failed, result.pods.submitted),
+                 culprit->greedy ? "stop the process from mapping the whole GPU (GPU_MEM_GREEDY)"
+                                 : "fewer replicas, or less gpuMemory per pod: time-slicing limits "
+                                   "nothing, MPS gives each process memory / replicas");
 }
 
 void fault_finding(const World& world, const VariantResult& result, Diagnostics& found) {
   if (result.pods.fault_victims == 0) return;
   const auto with_faults = std::ranges::find_if(
       world.workloads, [](const WorkloadModel& model) { return model.spec.faults.has_value(); });
-  add_diagnostic(
-      found, Code::FaultShared, with_faults->spec.name.where,
-      fmt::format("{} fatal GPU faults took {} containers of neighbours with them: the clients of "
-                  "an MPS server share its fate",
-                  short_text(result.pods.faults), short_text(result.pods.fault_victims)),
-      "time-slicing and MIG confine a fault to its process");
+  add_diagnostic(found, Code::FaultShared, with_faults->spec.name.where,
+                 fmt::format("{} fatal GPU faults took {} containers of neighbours with them: the "
+                             "clients of an MPS server share its fate",
+                             short_text(result.pods.faults), short_text(result.pods.fault_victims)),
+                 "time-slicing and MIG confine a fault to its process");
 }
 
 // "a pod of "train" asks for 99 vCPUs, an empty p3.8xlarge has 31.75": of the largest request.
@@ -309,15 +305,14 @@ void back_off_finding(const World& world, std::span<const Replication> replicati
     }
     const double share = backing_off / std::max(1e-9, backing_off + running);
     if (share < kWorthSaying) continue;
-    const scenarios::Workload& spec = world.workloads[w].spec;
+    const Workload& spec = world.workloads[w].spec;
     const FindingsAbout about(spec.given_name(), found);
-    const bool completes = spec.kind == scenarios::WorkloadKind::Deployment;
+    const bool completes = spec.kind == WorkloadKind::Deployment;
     add_diagnostic(
         found, Code::CrashLoopBackOff, spec.name.where,
-        fmt::format(
-            "containers of \"{}\" spent {:.0f} % of their time in CrashLoopBackOff, holding "
-            "their GPU",
-            spec.name.value, 100 * share),
+        fmt::format("containers of \"{}\" spent {:.0f} % of their time in CrashLoopBackOff, "
+                    "holding their GPU",
+                    spec.name.value, 100 * share),
         completes ? "a Deployment backs off after clean exits, too: run work that ends as a Job"
                   : "");
   }
@@ -333,9 +328,9 @@ void host_cpu_finding(const World& world, std::span<const Replication> replicati
       lost += to_seconds(r.workloads[w].stretched_by_cpu);
       running += to_seconds(r.workloads[w].pod_running);
     }
-    const scenarios::Workload& spec = world.workloads[w].spec;
+    const Workload& spec = world.workloads[w].spec;
     // What requests wait for is named beside their latency.
-    if (spec.kind == scenarios::WorkloadKind::Service) continue;
+    if (spec.kind == WorkloadKind::Service) continue;
     if (lost <= kWorthSaying * running) continue;
     const auto& limit = spec.pod.cpu_limit;
     const bool by_limit = limit && spec.measured->cpu && *limit < *spec.measured->cpu;
@@ -354,7 +349,7 @@ void host_cpu_finding(const World& world, std::span<const Replication> replicati
 // Pods on GPUs that are not all joined by NVLink: better sets were taken, or the node has none.
 struct SlowGangs {
   std::string name;  // of the workload, or of the trace that it is a part of
-  const scenarios::Workload* first = nullptr;
+  const Workload* first = nullptr;
   double pods = 0;
   double unlinked = 0;
   std::set<int> gpus;  // that such pods have
@@ -365,7 +360,7 @@ std::vector<SlowGangs> slow_gangs(const World& world, const VariantResult& resul
   for (std::size_t w = 0; w < world.workloads.size(); ++w) {
     const auto& gang = result.workloads[w].gang;
     if (!gang) continue;
-    const scenarios::Workload& spec = world.workloads[w].spec;
+    const Workload& spec = world.workloads[w].spec;
     const std::string& name = spec.given_name();
     auto known = std::ranges::find(all, name, &SlowGangs::name);
     if (known == all.end()) known = all.insert(known, {name, &spec, 0, 0, {}});
@@ -391,13 +386,13 @@ std::string numbers_text(const std::set<int>& numbers) {
   return text;
 }
 
-const SourceLocation& where_gpus_are_asked(const scenarios::PodTemplate& pod) {
+const SourceLocation& where_gpus_are_asked(const PodTemplate& pod) {
   return pod.extended.empty() ? pod.claim.where : pod.extended.front().count_where;
 }
 
 void gang_finding(const World& world, const VariantResult& result, Diagnostics& found) {
   for (const SlowGangs& gangs : slow_gangs(world, result)) {
-    const scenarios::Workload& spec = *gangs.first;
+    const Workload& spec = *gangs.first;
     const FindingsAbout about(gangs.name, found);
     add_diagnostic(
         found, Code::GangAcrossSlowLinks, where_gpus_are_asked(spec.pod),

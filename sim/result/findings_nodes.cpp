@@ -25,10 +25,10 @@ void interruption_finding(const World& world, std::size_t p, const NodeDynamics&
   if (dynamics.interruptions <= 0) return;
   add_diagnostic(
       found, Code::SpotInterrupted, world.pools[p].where,
-      fmt::format("EC2 took {} nodes of \"{}\" back in a run, at {} interruptions per node and "
-                  "1,000 hours",
-                  short_text(dynamics.interruptions), world.pools[p].name,
-                  short_text(world.pools[p].spot->interruptions.per_second * 3600 * 1000)));
+      fmt::format(
+          "EC2 took {} nodes of \"{}\" back in a run, at {} interruptions per node and 1,000 hours",
+          short_text(dynamics.interruptions), world.pools[p].name,
+          short_text(world.pools[p].spot->interruptions.per_second * 3600 * 1000)));
 }
 
 void surplus_finding(const World& world, std::size_t p, const NodeDynamics& dynamics,
@@ -68,10 +68,10 @@ void disrupted_finding(const World& world, std::span<const Replication> replicat
                   jobs == 1 ? "once" : short_text(jobs, 4) + " times",
                   short_text(to_seconds(lost) / 3600 / static_cast<double>(replications.size()))),
       karpenter
-          ? fmt::format("keep their nodes (podTemplate.annotations: {{{}: \"true\"}}), or let "
-                        "Karpenter remove empty nodes only (consolidation: WhenEmpty) or later "
-                        "(consolidateAfter)",
-                        scenarios::kDoNotDisrupt)
+          ? fmt::format(
+                "keep their nodes (podTemplate.annotations: {{{}: \"true\"}}), or let Karpenter "
+                "remove empty nodes only (consolidation: WhenEmpty) or later (consolidateAfter)",
+                scenarios::kDoNotDisrupt)
           : fmt::format("keep their nodes: podTemplate.annotations: {{{}: \"false\"}}",
                         scenarios::kSafeToEvict));
 }
@@ -111,19 +111,18 @@ void never_launched_findings(const World& world, std::span<const Replication> re
     } else if (unknown) {
       add_diagnostic(
           found, Code::NodesNeverLaunched, model.spec.name.where,
-          fmt::format("no node is started for pods of \"{}\": {} knows no instance type that has "
-                      "{}",
-                      model.name, scenarios::provisioner_name(world.provisioner.kind),
-                      model.resource ? world.resources[index(*model.resource)] : "room for them"),
+          fmt::format(
+              "no node is started for pods of \"{}\": {} knows no instance type that has {}",
+              model.name, scenarios::provisioner_name(world.provisioner.kind),
+              model.resource ? world.resources[index(*model.resource)] : "room for them"),
           std::string(help_to_know(world.provisioner.kind)));
     }
     if (any(w, &WorkloadRecord::met_node_limit)) {
-      add_diagnostic(
-          found, Code::NodeLimitReached, model.spec.name.where,
-          fmt::format("pods of \"{}\" waited although a node would have helped: the pool has all "
-                      "the nodes that it may have",
-                      model.name),
-          "raise nodes.max of the pool, or put more pods on a GPU");
+      add_diagnostic(found, Code::NodeLimitReached, model.spec.name.where,
+                     fmt::format("pods of \"{}\" waited although a node would have helped: the "
+                                 "pool has all the nodes that it may have",
+                                 model.name),
+                     "raise nodes.max of the pool, or put more pods on a GPU");
     }
   }
 }

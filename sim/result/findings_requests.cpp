@@ -28,7 +28,7 @@ std::vector<Stream> streams_of(const World& world, std::span<const Replication> 
     if (!result.workloads[w].requests) continue;
     Stream stream{&result.workloads[w], {}, {}, {}};
     if (w < world.workloads.size()) {
-      const scenarios::Workload& spec = world.workloads[w].spec;
+      const Workload& spec = world.workloads[w].spec;
       stream.where = spec.name.where;
       stream.traffic = spec.traffic ? spec.traffic->where : spec.name.where;
       for (const Replication& r : replications) {
@@ -52,22 +52,20 @@ std::string room_of_cache(const WorkloadResult& result) {
 void refused_finding(const Stream& stream, Diagnostics& found) {
   const RequestCounts& counts = *stream.result->requests;
   if (counts.too_long > 0) {
-    add_diagnostic(
-        found, Code::RequestsRefused, stream.where,
-        fmt::format("{:.0f} requests of \"{}\" have more tokens than the key-value cache of a pod "
-                    "could ever hold{}",
-                    counts.too_long, stream.result->name, room_of_cache(*stream.result)),
-        "more GPU memory for it (llm.kvCache, memoryUtilization, a larger GPU or slice), or "
-        "shorter prompts");
+    add_diagnostic(found, Code::RequestsRefused, stream.where,
+                   fmt::format("{:.0f} requests of \"{}\" have more tokens than the key-value "
+                               "cache of a pod could ever hold{}",
+                               counts.too_long, stream.result->name, room_of_cache(*stream.result)),
+                   "more GPU memory for it (llm.kvCache, memoryUtilization, a larger GPU or "
+                   "slice), or shorter prompts");
   }
   const double refused = counts.refused - counts.too_long;
   if (refused <= 0) return;
-  add_diagnostic(
-      found, Code::RequestsRefused, stream.where,
-      fmt::format("{:.0f} requests of \"{}\" found no ready replica or lost theirs", refused,
-                  stream.result->name),
-      "they miss every latency objective; those of the start-up are left out by a warmup longer "
-      "than it");
+  add_diagnostic(found, Code::RequestsRefused, stream.where,
+                 fmt::format("{:.0f} requests of \"{}\" found no ready replica or lost theirs",
+                             refused, stream.result->name),
+                 "they miss every latency objective; those of the start-up are left out by a "
+                 "warmup longer than it");
 }
 
 // Share of the requests whose fate is known, in percent.
@@ -81,10 +79,9 @@ void dropped_finding(const Stream& stream, Diagnostics& found) {
   if (lost == 0) return;
   add_diagnostic(
       found, Code::RequestsDropped, stream.traffic,
-      fmt::format(
-          "{:.3g} % of the requests of \"{}\" were given up: {:.0f} met a full queue, {:.0f} "
-          "timed out",
-          percent_of(lost, counts), stream.result->name, counts.dropped, counts.timed_out),
+      fmt::format("{:.3g} % of the requests of \"{}\" were given up: {:.0f} met a full queue, "
+                  "{:.0f} timed out",
+                  percent_of(lost, counts), stream.result->name, counts.dropped, counts.timed_out),
       "add replicas or GPUs, or allow larger batches; they miss every latency objective");
 }
 
@@ -129,8 +126,7 @@ void queue_finding(const Stream& stream, Diagnostics& found) {
       "add replicas on more GPUs, or lower traffic.mean; with time-slicing the switches count");
 }
 
-void scaling_finding(const scenarios::Workload& spec, const WorkloadResult& result,
-                     Diagnostics& found) {
+void scaling_finding(const Workload& spec, const WorkloadResult& result, Diagnostics& found) {
   // A schedule that asks for all of them is no load that wants more.
   if (!spec.autoscaling || !spec.autoscaling->has_metric() || !result.scaling) return;
   const int most = spec.autoscaling->max_replicas;
@@ -141,19 +137,17 @@ void scaling_finding(const scenarios::Workload& spec, const WorkloadResult& resu
       "allow more replicas, and give the nodes GPUs for them; or share each GPU among more");
 }
 
-void cache_finding(const scenarios::Workload& spec, const WorkloadResult& result,
-                   Diagnostics& found) {
+void cache_finding(const Workload& spec, const WorkloadResult& result, Diagnostics& found) {
   if (!spec.llm || !result.tokens || result.tokens->preemptions == 0) return;
   add_diagnostic(
       found, Code::KvCachePreempted, spec.llm->where,
-      fmt::format("\"{}\" threw out {} running sequences for lack of KV cache and computed them "
-                  "again",
-                  result.name, short_text(result.tokens->preemptions)),
+      fmt::format(
+          "\"{}\" threw out {} running sequences for lack of KV cache and computed them again",
+          result.name, short_text(result.tokens->preemptions)),
       "give the cache more memory, or run fewer sequences at once");
 }
 
-void schedule_finding(const scenarios::Workload& spec, const WorkloadResult& result,
-                      Diagnostics& found) {
+void schedule_finding(const Workload& spec, const WorkloadResult& result, Diagnostics& found) {
   if (!result.schedule || result.schedule->missed + result.schedule->replaced == 0) return;
   const ScheduleFigures& figures = *result.schedule;
   const bool replaces = spec.schedule->concurrency == scenarios::Schedule::Concurrency::Replace;

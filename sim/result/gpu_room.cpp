@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/sim/device/memory_ledger.hpp"
@@ -48,7 +46,7 @@ struct Candidate {
 
 // Pods of a workload that a node's CPU and memory hold; at least one, so that what keeps it off is
 // said.
-int on_node(const PoolModel& pool, const scenarios::PodTemplate& pod) {
+int on_node(const PoolModel& pool, const PodTemplate& pod) {
   std::int64_t pods = std::numeric_limits<int>::max();
   const auto tighten = [&](std::int64_t has, std::int64_t asks) {
     if (asks > 0) pods = std::min(pods, has / asks);
@@ -102,7 +100,7 @@ std::vector<Candidate> candidates_on(const World& world, std::size_t p, std::siz
   }
   // What no node of the pool holds meets nobody there, unless there is nothing else.
   const auto fits = [&](const Candidate& candidate) {
-    const scenarios::PodTemplate& pod = candidate.model->spec.pod;
+    const PodTemplate& pod = candidate.model->spec.pod;
     return pod.cpu_request <= pool.allocatable_cpu && pod.memory_request <= pool.allocatable_memory;
   };
   if (std::ranges::any_of(out, fits)) std::erase_if(out, std::not_fn(fits));

@@ -1,7 +1,6 @@
 #include "merge.hpp"
 
 #include <algorithm>
-#include <string>
 
 #include <fmt/format.h>
 

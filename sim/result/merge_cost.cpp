@@ -230,7 +230,7 @@ Cost cost_result(const World& world, std::span<const Replication> replications) 
   // As users count them: a request of a pipeline once, whatever the number of its stages.
   // Where Jobs end, a pass of work without end is none of them.
   const bool has_jobs = std::ranges::any_of(world.workloads, [](const WorkloadModel& workload) {
-    return workload.spec.kind == scenarios::WorkloadKind::Job && workload.spec.count > 0;
+    return workload.spec.kind == WorkloadKind::Job && workload.spec.count > 0;
   });
   Usd bill_of_jobs;
   std::vector<std::size_t> services;
@@ -238,14 +238,14 @@ Cost cost_result(const World& world, std::span<const Replication> replications) 
   std::int64_t jobs = 0;
   std::int64_t in_slo = 0;
   for (std::size_t w = 0; w < world.workloads.size(); ++w) {
-    const scenarios::Workload& spec = world.workloads[w].spec;
+    const Workload& spec = world.workloads[w].spec;
     if (scenarios::runs_batches(spec.kind)) {
-      if (has_jobs && spec.kind != scenarios::WorkloadKind::Job) continue;
+      if (has_jobs && spec.kind != WorkloadKind::Job) continue;
       const std::optional<Usd> bill = bills.of(w, bills.whole());
       known &= bill.has_value();
       bill_of_jobs += bill.value_or(Usd{});
       jobs += jobs_done(w, replications);
-    } else if (spec.kind == scenarios::WorkloadKind::Service) {
+    } else if (spec.kind == WorkloadKind::Service) {
       services.push_back(w);
       if (spec.traffic) in_slo += requests_in_slo(w, replications);
     }

@@ -11,8 +11,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::WorkloadKind;
-
 // The workload of a pod, and which of its pods it is: pods are numbered workload by workload.
 struct PodOf {
   std::size_t workload;

@@ -16,8 +16,6 @@
 
 namespace slicewise::sim {
 
-using scenarios::WorkloadKind;
-
 std::string few_names(const std::vector<std::string>& names, std::size_t most) {
   if (names.size() > most) return fmt::format("{} workloads", names.size());
   return fmt::format("{}", fmt::join(names, ", "));

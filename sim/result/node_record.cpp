@@ -21,22 +21,18 @@ bool is_split(const VariantResult& v) { return !v.cost.split.rule.empty(); }
 
 }  // namespace
 
-template <>
-const Record& record_of<GpuNeighbour>() {
+Record declared(Of<GpuNeighbour>) {
   using N = GpuNeighbour;
-  static const Record declared{
+  return {
       "a workload whose containers it had beside its own",
       {field<&N::workload>("workload", "name in the scenario; its own: pods of it shared a GPU"),
        field<&N::replications>("replications",
-                               "runs in which they were on one GPU, or MIG "
-                               "instance, at once")}};
-  return declared;
+                               "runs in which they were on one GPU, or MIG instance, at once")}};
 }
 
-template <>
-const Record& record_of<GpuResult>() {
+Record declared(Of<GpuResult>) {
   using G = GpuResult;
-  static const Record declared{
+  return {
       "means over the replications for one GPU or MIG instance",
       {field<&G::node>("node", "name of the node"),
        field<&G::index>("index", "index of the GPU in its node"),
@@ -52,10 +48,9 @@ const Record& record_of<GpuResult>() {
                            "it; the shares of the run below are of that time")
            .when<&comes_and_goes>()
            .of(Unit::Ratio),
-       field<&G::time_busy_ratio>(
-           "timeBusyRatio",
-           "share of the run in which a kernel ran; of a g6f, of the part of the GPU's time that "
-           "EC2 sells, whatever shares it")
+       field<&G::time_busy_ratio>("timeBusyRatio",
+                                  "share of the run in which a kernel ran; of a g6f, of the part "
+                                  "of the GPU's time that EC2 sells, whatever shares it")
            .optional()
            .of(Unit::Ratio),
        field<&G::time_busy_most>("timeBusyMaxRatio", "that of the run in which it was highest")
@@ -76,19 +71,15 @@ const Record& record_of<GpuResult>() {
        field<&G::memory_peak>("memoryPeakBytes", "highest memory in use, bytes")
            .column("MEMORY PEAK"),
        field<&G::memory_total>("memoryTotalBytes", "memory that processes can use, bytes")}};
-  return declared;
 }
 
-template <>
-const Record& record_of<NodeResult>() {
+Record declared(Of<NodeResult>) {
   using N = NodeResult;
-  static const Record declared{
-      "means over the replications for one node",
-      {field<&N::name>("name", "name of the node"), field<&N::pool>("pool", "its node pool"),
-       field<&N::cpu_busy_ratio>("cpuBusyRatio", "busy share of its vCPUs")
-           .optional()
-           .of(Unit::Ratio)}};
-  return declared;
+  return {"means over the replications for one node",
+          {field<&N::name>("name", "name of the node"), field<&N::pool>("pool", "its node pool"),
+           field<&N::cpu_busy_ratio>("cpuBusyRatio", "busy share of its vCPUs")
+               .optional()
+               .of(Unit::Ratio)}};
 }
 
 const Record& cost_record() {
@@ -96,10 +87,9 @@ const Record& cost_record() {
   using L = CostLedger;
   static const Record declared{
       "US dollars, mean per replication",
-      {field<&V::cost, &Cost::ledger, &L::total>(
-           "totalUsd",
-           "nodes x time x price and the fee of the control plane; the sum of the parts below, "
-           "exactly")
+      {field<&V::cost, &Cost::ledger, &L::total>("totalUsd",
+                                                 "nodes x time x price and the fee of the control "
+                                                 "plane; the sum of the parts below, exactly")
            .csv(31, "variantTotalUsd")
            .policy("cost.total")
            .diff({.role = Role::Cost,
@@ -116,8 +106,8 @@ const Record& cost_record() {
        field<&V::cost, &Cost::ledger, &L::missed_slo>("missedSloUsd", "requests served too late"),
        field<&V::cost, &Cost::ledger, &L::thrash>(
            "thrashUsd",
-           "nodes started without need, until they were taken away; absent where nodes do not "
-           "come and go")
+           "nodes started without need, until they were taken away; absent where nodes do not come "
+           "and go")
            .when<&nodes_come_and_go>()
            .csv(68, "variantThrashUsd"),
        field<&V::cost, &Cost::ledger, &L::control_plane>(
@@ -135,9 +125,9 @@ const Record& cost_record() {
                   .title = "$/job",
                   .condition = "cost.perJob",
                   .is_main = true}),
-       field<&V::cost, &Cost::per_1k_requests_in_slo>("per1kRequestsInSloUsd",
-                                                      "what Services pay after the warm-up / "
-                                                      "thousands of requests in SLO")
+       field<&V::cost, &Cost::per_1k_requests_in_slo>(
+           "per1kRequestsInSloUsd",
+           "what Services pay after the warm-up / thousands of requests in SLO")
            .csv(33, "variantPer1kRequestsInSloUsd")
            .column("$/1K IN SLO", 0, "", "$/1k in SLO")
            .policy("cost.per1kInSlo")
@@ -163,10 +153,9 @@ const Record& cost_record() {
   return declared;
 }
 
-template <>
-const Record& record_of<NodeDynamics>() {
+Record declared(Of<NodeDynamics>) {
   using D = NodeDynamics;
-  static const Record declared{
+  return {
       "nodes that come and go, means per replication; absent where they do not",
       {field<&D::provisioner>("provisioner", "Karpenter, ClusterAutoscaler or ManagedNodeGroup"),
        field<&D::least>("least", "fewest nodes that the scenario allows"),
@@ -182,13 +171,11 @@ const Record& record_of<NodeDynamics>() {
        field<&D::node_hours>("nodeHours", "node time that EC2 bills, hours"),
        field<&D::thrash_node_hours>("thrashNodeHours",
                                     "of that, of nodes that were started without need")}};
-  return declared;
 }
 
-template <>
-const Record& record_of<NodeStartUpFigures>() {
+Record declared(Of<NodeStartUpFigures>) {
   using S = NodeStartUpFigures;
-  static const Record declared{
+  return {
       "the way of pods that waited for a node; absent when none did",
       {field<&S::pods>("pods", "pods that waited for a node, mean per replication"),
        field<&S::decision>("decisionSeconds", "until the provisioner decides, mean"),
@@ -202,36 +189,28 @@ const Record& record_of<NodeStartUpFigures>() {
            "totalSeconds",
            "from Pending, or when a node could first be asked for, to work; the sum of the stages")
            .csv(69, "nodeStartUpMeanSeconds", "mean")}};
-  return declared;
 }
 
-template <>
-const Record& record_of<SpotRisk>() {
+Record declared(Of<SpotRisk>) {
   using S = SpotRisk;
-  static const Record declared{
-      "how often EC2 takes a node back; absent where nodes are not bought as spot",
-      {field<&S::per_1000_hours>("interruptionsPer1000Hours", "of one node"),
-       field<&S::source>("source", "where that comes from"),
-       field<&S::falls_back>("fallback", "the node in its place is bought as on-demand")
-           .optional()}};
-  return declared;
+  return {"how often EC2 takes a node back; absent where nodes are not bought as spot",
+          {field<&S::per_1000_hours>("interruptionsPer1000Hours", "of one node"),
+           field<&S::source>("source", "where that comes from"),
+           field<&S::falls_back>("fallback", "the node in its place is bought as on-demand")
+               .optional()}};
 }
 
-template <>
-const Record& record_of<DaemonSetResult>() {
+Record declared(Of<DaemonSetResult>) {
   using D = DaemonSetResult;
-  static const Record declared{
-      "what the pod of a DaemonSet takes of each node",
-      {field<&D::name>("name", "of the DaemonSet"),
-       field<&D::cpus>("cpus", "that it asks for").optional(),
-       field<&D::memory>("memoryBytes", "that it asks for, bytes").optional()}};
-  return declared;
+  return {"what the pod of a DaemonSet takes of each node",
+          {field<&D::name>("name", "of the DaemonSet"),
+           field<&D::cpus>("cpus", "that it asks for").optional(),
+           field<&D::memory>("memoryBytes", "that it asks for, bytes").optional()}};
 }
 
-template <>
-const Record& record_of<NodePoolResult>() {
+Record declared(Of<NodePoolResult>) {
   using P = NodePoolResult;
-  static const Record declared{
+  return {
       "a group of equal nodes",
       {field<&P::name>("name", "name in the scenario"),
        field<&P::instance_type>("instanceType", "EC2 instance type").setting(1),
@@ -267,9 +246,9 @@ const Record& record_of<NodePoolResult>() {
                                "GPU memory that one MPS client may take, bytes; absent when there "
                                "is no limit or several")
            .setting(14),
-       field<&P::vgpu_policy>("vgpuPolicy",
-                              "how vGPUs take turns on a physical GPU: bestEffort, equalShare or "
-                              "fixedShare")
+       field<&P::vgpu_policy>(
+           "vgpuPolicy",
+           "how vGPUs take turns on a physical GPU: bestEffort, equalShare or fixedShare")
            .optional(),
        field<&P::vgpus_per_gpu>("vgpusPerGpu", "virtual machines on a physical GPU")
            .positive()
@@ -289,25 +268,20 @@ const Record& record_of<NodePoolResult>() {
            .optional(),
        field<&P::dynamics>("dynamics"),
        field<&P::spot>("spot")}};
-  return declared;
 }
 
-template <>
-const Record& record_of<GpuRoom::Tenant>() {
+Record declared(Of<GpuRoom::Tenant>) {
   using T = GpuRoom::Tenant;
-  static const Record declared{
-      "pods of one workload",
-      {field<&T::workload>("workload", "its name"), field<&T::pods>("pods", "that fit there"),
-       field<&T::processes>("processes", "CUDA processes of each pod"),
-       field<&T::process>("processBytes", "GPU memory of a process without its context, bytes"),
-       field<&T::greedy>("greedy", "a process maps all free memory").optional()}};
-  return declared;
+  return {"pods of one workload",
+          {field<&T::workload>("workload", "its name"), field<&T::pods>("pods", "that fit there"),
+           field<&T::processes>("processes", "CUDA processes of each pod"),
+           field<&T::process>("processBytes", "GPU memory of a process without its context, bytes"),
+           field<&T::greedy>("greedy", "a process maps all free memory").optional()}};
 }
 
-template <>
-const Record& record_of<GpuRoom>() {
+Record declared(Of<GpuRoom>) {
   using R = GpuRoom;
-  static const Record declared{
+  return {
       "how many pods one GPU or MIG instance holds, whichever come: the largest first",
       {field<&R::pool>("nodePool", "name in the scenario"),
        field<&R::partition>("migProfile", "of the MIG instance; absent for a whole GPU").optional(),
@@ -317,16 +291,15 @@ const Record& record_of<GpuRoom>() {
        field<&R::bound>("boundBy", "what stops more"),
        field<&R::usable>("usableBytes", "memory that processes can use, bytes"),
        field<&R::context>("contextBytes", "CUDA context of each process, bytes"),
-       field<&R::awake>("awakeBytes",
-                        "memory of the engine that is awake beyond its sleep, bytes; absent where "
-                        "none sleeps")
+       field<&R::awake>(
+           "awakeBytes",
+           "memory of the engine that is awake beyond its sleep, bytes; absent where none sleeps")
            .positive(),
        field<&R::process_limit>("processLimitBytes", "limit that a process passes, bytes"),
        field<&R::tenants>("pods", "that fit"),
        field<&R::needed>("neededBytes", "by the pods that fit, contexts included, bytes"),
        field<&R::next>("nextBytes", "by them and one more, bytes; absent where all fit").positive(),
        field<&R::next_workload>("nextWorkload", "whose pod one more would be").optional()}};
-  return declared;
 }
 
 }  // namespace slicewise::sim

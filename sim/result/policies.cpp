@@ -2,20 +2,16 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "slicewise/lookup.hpp"
-#include "slicewise/scenarios/policy.hpp"
 #include "slicewise/sim/figure_text.hpp"
-#include "slicewise/sim/result.hpp"
 #include "slicewise/sim/result_record.hpp"
 
 #include "merge.hpp"

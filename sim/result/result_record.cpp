@@ -6,7 +6,6 @@
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/scenarios/policy.hpp"
 #include "slicewise/sim/isolation.hpp"
-#include "slicewise/sim/judge.hpp"
 
 #include "merge.hpp"
 
@@ -95,10 +94,9 @@ double in_its_unit(const scenarios::FigureValue& value) {
       value);
 }
 
-template <>
-const Record& record_of<Stamp>() {
+Record declared(Of<Stamp>) {
   using S = Stamp;
-  static const Record declared{
+  return {
       "what figures were made from",
       {field<&S::scenario>("scenario", "metadata.name of the scenario"),
        field<&S::scenario_file>("scenarioFile", "as it was given").optional(),
@@ -109,9 +107,9 @@ const Record& record_of<Stamp>() {
            .each("path=value, as --set takes it"),
        field<&S::variant>("variant", "which of its variants"),
        field<&S::seed>("seed", "seed of the random streams"),
-       field<&S::replications>("replications",
-                               "runs per variant that were asked for, each with its own random "
-                               "streams"),
+       field<&S::replications>(
+           "replications",
+           "runs per variant that were asked for, each with its own random streams"),
        field<&S::version>("version", "version of slicewise"),
        field<&S::price_date>("priceDate", "date of the newest price in force, YYYY-MM-DD")
            .optional(),
@@ -128,13 +126,11 @@ const Record& record_of<Stamp>() {
                             "when the runs of a study begin, at the peak of the traffic, UTC; "
                             "absent: as the scenario says")
            .optional()}};
-  return declared;
 }
 
-template <>
-const Record& record_of<PodCounts>() {
+Record declared(Of<PodCounts>) {
   using P = PodCounts;
-  static const Record declared{
+  return {
       "what became of the pods",
       {field<&P::submitted>("submitted", "pods created, mean per replication"),
        field<&P::running_max>("runningMax", "most pods Running at once").csv(26, "podsRunningMax"),
@@ -163,98 +159,78 @@ const Record& record_of<PodCounts>() {
            .policy("pods.restarts"),
        field<&P::faults>("gpuFaults", "fatal GPU faults, mean per replication")
            .csv(39, "gpuFaults"),
-       field<&P::fault_victims>("faultVictims",
-                                "containers that died of the fault of a neighbour, mean per "
-                                "replication")
+       field<&P::fault_victims>(
+           "faultVictims", "containers that died of the fault of a neighbour, mean per replication")
            .csv(40, "faultVictims"),
        field<&P::evicted>("evicted",
                           "pods evicted for a change of the MIG layout, from a node that ends or "
-                          "for others of the queue, "
-                          "mean per replication")
+                          "for others of the queue, mean per replication")
            .csv(41, "podsEvicted"),
        field<&P::pending_reasons>("pendingReasons", "distinct messages, in order of appearance")
            .each("message of the kube-scheduler")}};
-  return declared;
 }
 
-template <>
-const Record& record_of<ProvenanceCounts>() {
+Record declared(Of<ProvenanceCounts>) {
   using P = ProvenanceCounts;
-  static const Record declared{
-      "where the inputs of the variant come from",
-      {field<&P::measured>("measured", "inputs that were measured"),
-       field<&P::catalog>("catalog", "inputs from the catalogue"),
-       field<&P::assumed>("assumed", "inputs that nobody measured"),
-       field<&P::assumed_inputs>("assumedInputs", "which ones").each("workload: field")}};
-  return declared;
+  return {"where the inputs of the variant come from",
+          {field<&P::measured>("measured", "inputs that were measured"),
+           field<&P::catalog>("catalog", "inputs from the catalogue"),
+           field<&P::assumed>("assumed", "inputs that nobody measured"),
+           field<&P::assumed_inputs>("assumedInputs", "which ones").each("workload: field")}};
 }
 
-template <>
-const Record& record_of<Verdict::Reason>() {
+Record declared(Of<Verdict::Reason>) {
   using R = Verdict::Reason;
-  static const Record declared{"one reason",
-                               {field<&R::cause>("cause", "what kind of reason it is"),
-                                field<&R::workload>("workload", "absent: all of them").optional(),
-                                field<&R::brief>("brief", "in a few words"),
-                                field<&R::text>("text", "one sentence, no full stop")}};
-  return declared;
+  return {"one reason",
+          {field<&R::cause>("cause", "what kind of reason it is"),
+           field<&R::workload>("workload", "absent: all of them").optional(),
+           field<&R::brief>("brief", "in a few words"),
+           field<&R::text>("text", "one sentence, no full stop")}};
 }
 
-template <>
-const Record& record_of<Verdict>() {
+Record declared(Of<Verdict>) {
   using V = Verdict;
-  static const Record declared{
-      "whether it does what it should",
-      {field<&V::stands>("stands",
-                         "every pod that should run does, every objective holds with its interval, "
-                         "no policy denies it, nothing ran out of memory")
-           .csv(kVerdictColumn, "stands"),
-       field<&V::reasons>("reasons", "why it does not stand; empty when it does")
-           .csv(kVerdictColumn + 1, "reasons", "brief")}};
-  return declared;
+  return {"whether it does what it should",
+          {field<&V::stands>("stands",
+                             "every pod that should run does, every objective holds with its "
+                             "interval, no policy denies it, nothing ran out of memory")
+               .csv(kVerdictColumn, "stands"),
+           field<&V::reasons>("reasons", "why it does not stand; empty when it does")
+               .csv(kVerdictColumn + 1, "reasons", "brief")}};
 }
 
-template <>
-const Record& record_of<PolicyResult::Figure>() {
+Record declared(Of<PolicyResult::Figure>) {
   using F = PolicyResult::Figure;
-  static const Record declared{
-      "a figure that the assertion asks for",
-      {field<&F::name>("name", "as assertions spell it"),
-       field<&F::value>("value", "for people; absent when it is not known").optional()}};
-  return declared;
+  return {"a figure that the assertion asks for",
+          {field<&F::name>("name", "as assertions spell it"),
+           field<&F::value>("value", "for people; absent when it is not known").optional()}};
 }
 
-template <>
-const Record& record_of<PolicyResult>() {
+Record declared(Of<PolicyResult>) {
   using P = PolicyResult;
-  static const Record declared{
-      "a policy of the scenario, held against the result",
-      {field<&P::name>("name", "name in the scenario"),
-       field<&P::assertion>("assertion", "as written in the scenario"),
-       field<&P::verdict>("verdict", "unknown when a figure that decides it is absent"),
-       field<&severity_of_policy>("severity", "whether a failure refuses the configuration")
-           .one_of("Deny Warn"),
-       field<&P::figures>("figures", "in the order of the assertion, each once")}};
-  return declared;
+  return {"a policy of the scenario, held against the result",
+          {field<&P::name>("name", "name in the scenario"),
+           field<&P::assertion>("assertion", "as written in the scenario"),
+           field<&P::verdict>("verdict", "unknown when a figure that decides it is absent"),
+           field<&severity_of_policy>("severity", "whether a failure refuses the configuration")
+               .one_of("Deny Warn"),
+           field<&P::figures>("figures", "in the order of the assertion, each once")}};
 }
 
-template <>
-const Record& record_of<Diagnostic>() {
+Record declared(Of<Diagnostic>) {
   using D = Diagnostic;
-  static const Record declared{
-      "something the user should know",
-      {field<&D::code>("code", "stable code; `slicewise explain CODE` describes it"),
-       field<&D::severity>("severity", "how bad it is"),
-       field<&D::message>("message", "what was found"),
-       field<&D::help>("help", "what to do").optional(),
-       field<&D::workloads>("workloads", "that it is about").optional().each("workload"),
-       field<&D::where, &SourceLocation::file>("file", "input file it comes from")
-           .when<&has_place>(),
-       field<&D::where, &SourceLocation::line>("line", "line in that file, from 1")
-           .when<&has_place>(),
-       field<&D::where, &SourceLocation::column>("column", "column in that line, from 1")
-           .when<&has_place>()}};
-  return declared;
+  return {"something the user should know",
+          {field<&D::code>("code", "stable code; `slicewise explain CODE` describes it"),
+           field<&D::severity>("severity", "how bad it is"),
+           field<&D::message>("message", "what was found"),
+           field<&D::help>("help", "what to do").optional(),
+           field<&D::workloads>("workloads", "that it is about").optional().each("workload"),
+           field<&D::where, &SourceLocation::file>("file", "input file it comes from")
+               .when<&has_place>(),
+           field<&D::where, &SourceLocation::line>("line", "line in that file, from 1")
+               .when<&has_place>(),
+           field<&D::where, &SourceLocation::column>("column", "column in that line, from 1")
+               .when<&has_place>()}};
 }
 
 const Record& finding_record() {
@@ -266,10 +242,9 @@ const Record& finding_record() {
   return declared;
 }
 
-template <>
-const Record& record_of<models::ExpectedError>() {
+Record declared(Of<models::ExpectedError>) {
   using E = models::ExpectedError;
-  static const Record declared{
+  return {
       "how far off predictions were, |predicted / measured - 1|",
       {field<&E::mode>("mode", "way of sharing, as `slicewise validate` names it"),
        field<&E::evidence>("evidence", "what was known: the least of any workload there"),
@@ -277,33 +252,28 @@ const Record& record_of<models::ExpectedError>() {
        field<&E::rows>("rows", "published, that check; 0: there are none, nothing is known"),
        field<&E::median_percent>("medianPercent", "half of the rows are within it"),
        field<&E::ninth_decile_percent>("ninthDecilePercent", "nine of ten rows are within it")}};
-  return declared;
 }
 
-template <>
-const Record& record_of<FigureRange>() {
+Record declared(Of<FigureRange>) {
   using F = FigureRange;
-  static const Record declared{
-      "a figure of the results, where each replication drew its inputs",
-      {field<&F::workload>("workload", "workload or pipeline; absent: the whole scenario")
-           .optional(),
-       field<&F::name>("name",
-                       "monthlyUsd, per1kRequestsInSloUsd, perJobUsd, the objective that is "
-                       "nearest to its limit, latencyP99 or jobCompletionP95"),
-       field<&F::unit>("unit", "of the values beside it"),
-       field<&F::value>("value", "of all replications together"),
-       field<&half_width_of>("halfWidth95", "half of the way from the least to the most"),
-       field<&F::least>("least",
-                        "another replication lies between it and the most, 95 %: more replications "
-                        "do not narrow it, better measurements do"),
-       field<&F::most>("most", "see least")}};
-  return declared;
+  return {"a figure of the results, where each replication drew its inputs",
+          {field<&F::workload>("workload", "workload or pipeline; absent: the whole scenario")
+               .optional(),
+           field<&F::name>("name",
+                           "monthlyUsd, per1kRequestsInSloUsd, perJobUsd, the objective that is "
+                           "nearest to its limit, latencyP99 or jobCompletionP95"),
+           field<&F::unit>("unit", "of the values beside it"),
+           field<&F::value>("value", "of all replications together"),
+           field<&half_width_of>("halfWidth95", "half of the way from the least to the most"),
+           field<&F::least>("least",
+                            "another replication lies between it and the most, 95 %: more "
+                            "replications do not narrow it, better measurements do"),
+           field<&F::most>("most", "see least")}};
 }
 
-template <>
-const Record& record_of<VariantResult>() {
+Record declared(Of<VariantResult>) {
   using V = VariantResult;
-  static const Record declared{
+  return {
       "one variant of the scenario",
       {field<&V::name>("name", "name in the scenario").csv(3, "variant"),
        field<&V::description>("description", "description in the scenario").optional(),
@@ -313,16 +283,16 @@ const Record& record_of<VariantResult>() {
        field<&V::seed>("seed", "seed of the random streams").csv(2, "seed"),
        field<&V::replications>("replications", "runs that were done")
            .csv(34, "variantReplications"),
-       field<&V::stopped_at>("stoppedAtSeconds",
-                             "interrupted within its first run: all figures are of what was "
-                             "simulated up to then")
+       field<&V::stopped_at>(
+           "stoppedAtSeconds",
+           "interrupted within its first run: all figures are of what was simulated up to then")
            .optional(),
        field<&V::makespan>("makespanSeconds", "length of the run, one value per replication")
            .when<&has_length>()
            .csv(30, "makespanMeanSeconds", "mean"),
-       field<&V::last_job_end>("lastJobEndSeconds",
-                               "when the last of the Jobs that ended did, one value per "
-                               "replication"),
+       field<&V::last_job_end>(
+           "lastJobEndSeconds",
+           "when the last of the Jobs that ended did, one value per replication"),
        field<&V::node_pools>("nodePools", "in the order of the scenario"),
        field<&V::rooms>("gpuRooms", "known before the run, in the order of the pools").optional(),
        field<&V::pods>("pods"),
@@ -332,8 +302,7 @@ const Record& record_of<VariantResult>() {
        group("cost", &cost_record),
        field<&V::node_start_up>("nodeStartUp"),
        field<&V::ranges>("ranges",
-                         "--inputs sampled: where figures lie, for what is not known of "
-                         "the inputs")
+                         "--inputs sampled: where figures lie, for what is not known of the inputs")
            .optional(),
        field<&V::verdict>("verdict"),
        field<&V::policies>("policies", "in the order of the scenario").optional(),
@@ -359,14 +328,13 @@ const Record& record_of<VariantResult>() {
                                                      "shared process hardware"),
        field<&V::pods_share_gpu>("").policy("sharedGpu"),
        field<&V::namespaces_share_gpu>("").policy(scenarios::kNamespacesShareGpu)}};
-  return declared;
 }
 
 namespace {
 
-const Record& result_metadata() {
+Record result_metadata() {
   using R = Result;
-  static const Record declared{
+  return {
       "what produced the result; the same values produce the same bytes",
       {stamp_field<R>("scenario").csv(1, "scenario"), stamp_field<R>("scenarioFile"),
        stamp_field<R>("settings"),
@@ -388,20 +356,17 @@ const Record& result_metadata() {
            "interrupted", "some replications were not run whole; variants without any are absent")
            .optional()
            .csv(35, "interrupted")}};
-  return declared;
 }
 
 }  // namespace
 
-template <>
-const Record& record_of<Result>() {
-  static const Record declared{
+Record declared(Of<Result>) {
+  return {
       "What `slicewise run -o json` prints. SI units in the keys; fields that do not apply are "
       "absent. Keys are added, never renamed.",
       {constant("apiVersion", kResultApiVersion), constant("kind", "Result"),
-       group("metadata", &result_metadata),
+       group("metadata", &once<result_metadata>),
        field<&Result::variants>("variants", "in the order of the scenario")}};
-  return declared;
 }
 
 }  // namespace slicewise::sim

@@ -69,13 +69,13 @@ Diagnostic never_starts(const std::string& workload, const SourceLocation& where
 
 }  // namespace
 
-std::vector<VariantRooms> rooms_before_run(const scenarios::ScenarioSet& set,
-                                           const models::Catalogue& catalogue, Diagnostics& found) {
+std::vector<VariantRooms> rooms_before_run(const ScenarioSet& set, const Catalogue& catalogue,
+                                           Diagnostics& found) {
   std::vector<VariantRooms> out;
   std::map<std::string, SourceLocation> dying;
   std::set<std::string> living;
   std::vector<std::pair<Diagnostic, std::size_t>> said;  // ... and in how many worlds
-  for (const scenarios::Scenario& scenario : set.variants) {
+  for (const Scenario& scenario : set.variants) {
     auto world = build_world(scenario, catalogue);
     if (!world) continue;
     std::ranges::move(peaks_not_in_run(scenario), std::back_inserter(world->findings));

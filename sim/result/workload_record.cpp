@@ -20,64 +20,53 @@ std::optional<bool> objectives_pass(const WorkloadResult& workload) {
 
 }  // namespace
 
-template <>
-const Record& record_of<TimeSummary>() {
+Record declared(Of<TimeSummary>) {
   using T = TimeSummary;
-  static const Record declared{
-      "",
-      {field<&T::count>("count", "values observed, over all replications"),
-       field<&T::mean>("mean", "seconds"), field<&T::p50>("p50", "seconds"),
-       field<&T::p95>("p95", "seconds"), field<&T::p99>("p99", "seconds"),
-       field<&T::p999>("p999", "seconds; absent below 1,000 values"),
-       field<&T::ci95>("ci95",
-                       "half width of the 95 % interval of the mean, seconds; absent with "
-                       "one replication or too few values"),
-       field<&T::p50_ci95>("p50Ci95",
-                           "half width of the 95 % interval of p50, seconds; absent "
-                           "with one replication or too few values"),
-       field<&T::p95_ci95>("p95Ci95",
-                           "half width of the 95 % interval of p95, seconds; absent "
-                           "with one replication or too few values"),
-       field<&T::p99_ci95>("p99Ci95",
-                           "half width of the 95 % interval of p99, seconds; absent "
-                           "with one replication or too few values"),
-       field<&T::p999_ci95>("p999Ci95",
-                            "half width of the 95 % interval of p999, seconds; absent "
-                            "with one replication or too few values"),
-       field<&T::p999_is_rough>("p999IsRough",
-                                "p999 is one of the ten largest values: fewer than "
-                                "10,000 were seen")
-           .optional()}};
-  return declared;
+  return {"",
+          {field<&T::count>("count", "values observed, over all replications"),
+           field<&T::mean>("mean", "seconds"), field<&T::p50>("p50", "seconds"),
+           field<&T::p95>("p95", "seconds"), field<&T::p99>("p99", "seconds"),
+           field<&T::p999>("p999", "seconds; absent below 1,000 values"),
+           field<&T::ci95>("ci95",
+                           "half width of the 95 % interval of the mean, seconds; absent with one "
+                           "replication or too few values"),
+           field<&T::p50_ci95>("p50Ci95",
+                               "half width of the 95 % interval of p50, seconds; absent with one "
+                               "replication or too few values"),
+           field<&T::p95_ci95>("p95Ci95",
+                               "half width of the 95 % interval of p95, seconds; absent with one "
+                               "replication or too few values"),
+           field<&T::p99_ci95>("p99Ci95",
+                               "half width of the 95 % interval of p99, seconds; absent with one "
+                               "replication or too few values"),
+           field<&T::p999_ci95>("p999Ci95",
+                                "half width of the 95 % interval of p999, seconds; absent with one "
+                                "replication or too few values"),
+           field<&T::p999_is_rough>(
+               "p999IsRough", "p999 is one of the ten largest values: fewer than 10,000 were seen")
+               .optional()}};
 }
 
-template <>
-const Record& record_of<NumberSummary>() {
+Record declared(Of<NumberSummary>) {
   using N = NumberSummary;
-  static const Record declared{
-      "",
-      {field<&N::count>("count", "values observed, over all replications"),
-       field<&N::mean>("mean", "mean"), field<&N::p50>("p50", "median"),
-       field<&N::p95>("p95", "95th percentile"), field<&N::p99>("p99", "99th percentile")}};
-  return declared;
+  return {"",
+          {field<&N::count>("count", "values observed, over all replications"),
+           field<&N::mean>("mean", "mean"), field<&N::p50>("p50", "median"),
+           field<&N::p95>("p95", "95th percentile"), field<&N::p99>("p99", "99th percentile")}};
 }
 
-template <>
-const Record& record_of<LostShare>() {
+Record declared(Of<LostShare>) {
   using L = LostShare;
-  static const Record declared{
-      "requests that met no limit: refused, dropped or timed out",
-      {field<&L::share>("ratio", "of those whose fate is known").of(Unit::Ratio),
-       field<&L::ci95>("ci95Ratio", "half width of its 95 % interval").of(Unit::Ratio),
-       field<&L::most>("mostRatio", "that the quantile leaves out: it is missed by more")
-           .of(Unit::Ratio)}};
-  return declared;
+  return {"requests that met no limit: refused, dropped or timed out",
+          {field<&L::share>("ratio", "of those whose fate is known").of(Unit::Ratio),
+           field<&L::ci95>("ci95Ratio", "half width of its 95 % interval").of(Unit::Ratio),
+           field<&L::most>("mostRatio", "that the quantile leaves out: it is missed by more")
+               .of(Unit::Ratio)}};
 }
 
-template <>
-const Record& record_of<ObjectiveResult>() {
+Record declared(Of<ObjectiveResult>) {
   using O = ObjectiveResult;
-  static const Record declared{
+  return {
       "one objective of the workload",
       {field<&O::name>("name", "objective, as in the scenario"),
        field<&unit_of_limit>("unit", "of limit, value and ci95")
@@ -87,8 +76,8 @@ const Record& record_of<ObjectiveResult>() {
        field<&O::value>("value", "what was found; 0 when nothing was observed"),
        field<&O::ci95>("ci95", "half width of its 95 % interval"),
        field<&O::pass>("pass",
-                       "value <= limit (>= with atLeast), and of a quantile no more "
-                       "requests lost than it leaves out"),
+                       "value <= limit (>= with atLeast), and of a quantile no more requests lost "
+                       "than it leaves out"),
        field<&O::is_unasked>("unasked",
                              "no request came, or there are no Jobs: nothing was put to the test, "
                              "and nothing is missed")
@@ -98,53 +87,48 @@ const Record& record_of<ObjectiveResult>() {
                      "project by itself: the worst")
            .optional(),
        field<&O::lost>("lost", "absent: no request was lost, or it is no quantile of requests")}};
-  return declared;
 }
 
-template <>
-const Record& record_of<RequestCounts>() {
+Record declared(Of<RequestCounts>) {
   using R = RequestCounts;
-  static const Record declared{
-      "requests of a Service or pipeline, means per replication",
-      {field<&R::arrived>("arrived", "requests that came after the warm-up")
-           .csv(42, "requestsArrived"),
-       field<&R::answered>("answered", "of those, answered before the run ended")
-           .csv(43, "requestsAnswered"),
-       field<&R::in_objectives>("inObjectives",
-                                "answered, and within every limit on a single request")
-           .csv(44, "requestsInObjectives"),
-       field<&R::refused>("refused",
-                          "found no ready replica, died with it, or were too long for it")
-           .csv(45, "requestsRefused"),
-       field<&R::too_long>("tooLong",
-                           "of these: more tokens than the key-value cache of a pod could ever "
-                           "hold; absent when there were none")
-           .positive(),
-       field<&R::dropped>("dropped", "met a full queue, and so did their retries")
-           .csv(46, "requestsDropped"),
-       field<&R::timed_out>("timedOut", "waited longer than the time-out")
-           .csv(47, "requestsTimedOut"),
-       field<&R::retried>("retried", "attempts after the first").csv(48, "requestsRetried"),
-       field<&R::mean_in_system>("meanInSystem",
-                                 "requests between arrival and answer, mean over time")
-           .csv(50, "meanInSystem"),
-       field<&R::mean_batch>("meanBatch",
-                             "requests of a batch on the GPU, sequences of a step of "
-                             "a language model; absent when there was none")
-           .positive()
-           .csv(51, "meanBatch"),
-       field<&R::availability>("availability",
-                               "answered / (answered + refused + dropped + timedOut)")
-           .of(Unit::Ratio)
-           .csv(49, "availability")
-           .policy("availability")}};
-  return declared;
+  return {"requests of a Service or pipeline, means per replication",
+          {field<&R::arrived>("arrived", "requests that came after the warm-up")
+               .csv(42, "requestsArrived"),
+           field<&R::answered>("answered", "of those, answered before the run ended")
+               .csv(43, "requestsAnswered"),
+           field<&R::in_objectives>("inObjectives",
+                                    "answered, and within every limit on a single request")
+               .csv(44, "requestsInObjectives"),
+           field<&R::refused>("refused",
+                              "found no ready replica, died with it, or were too long for it")
+               .csv(45, "requestsRefused"),
+           field<&R::too_long>("tooLong",
+                               "of these: more tokens than the key-value cache of a pod could ever "
+                               "hold; absent when there were none")
+               .positive(),
+           field<&R::dropped>("dropped", "met a full queue, and so did their retries")
+               .csv(46, "requestsDropped"),
+           field<&R::timed_out>("timedOut", "waited longer than the time-out")
+               .csv(47, "requestsTimedOut"),
+           field<&R::retried>("retried", "attempts after the first").csv(48, "requestsRetried"),
+           field<&R::mean_in_system>("meanInSystem",
+                                     "requests between arrival and answer, mean over time")
+               .csv(50, "meanInSystem"),
+           field<&R::mean_batch>("meanBatch",
+                                 "requests of a batch on the GPU, sequences of a step of a "
+                                 "language model; absent when there was none")
+               .positive()
+               .csv(51, "meanBatch"),
+           field<&R::availability>("availability",
+                                   "answered / (answered + refused + dropped + timedOut)")
+               .of(Unit::Ratio)
+               .csv(49, "availability")
+               .policy("availability")}};
 }
 
-template <>
-const Record& record_of<TokenFigures>() {
+Record declared(Of<TokenFigures>) {
   using T = TokenFigures;
-  static const Record declared{
+  return {
       "a language model, means per replication",
       {field<&T::answered>("answered", "requests answered after the warm-up, whenever they came")
            .optional(),
@@ -182,9 +166,9 @@ const Record& record_of<TokenFigures>() {
            .of(Unit::Ratio)
            .positive()
            .csv(kPlacementColumn + 2, "prefixHitRatio"),
-       field<&T::adapter_loads>("adapterLoads",
-                                "times that a LoRA adapter was copied into GPU memory; absent when "
-                                "none was")
+       field<&T::adapter_loads>(
+           "adapterLoads",
+           "times that a LoRA adapter was copied into GPU memory; absent when none was")
            .column("ADAPTER LOADS", 2)
            .positive(),
        field<&T::wake_ups>("wakeUps",
@@ -198,64 +182,54 @@ const Record& record_of<TokenFigures>() {
        field<&T::per_million_output>("perMillionOutputUsd", "US dollars per million output tokens")
            .column("$/M TOK")
            .csv(59, "perMillionOutputTokensUsd")}};
-  return declared;
 }
 
-template <>
-const Record& record_of<ScalingFigures>() {
+Record declared(Of<ScalingFigures>) {
   using S = ScalingFigures;
-  static const Record declared{
-      "an autoscaled Service, means per replication",
-      {field<&S::mean_replicas>("replicasMean", "replicas wanted, mean over the run")
-           .column("REPLICAS MEAN")
-           .csv(60, "replicasMean"),
-       field<&S::max_replicas>("replicasMax", "most replicas wanted at once")
-           .column("MAX")
-           .csv(61, "replicasMax"),
-       field<&S::scale_ups>("scaleUps", "times that more were wanted").column("UPS", 1),
-       field<&S::scale_downs>("scaleDowns", "times that fewer were wanted").column("DOWNS", 1),
-       field<&S::start_up>("startUpSeconds", "from wanted to ready")
-           .column("START-UP P50", 0, "p50")
-           .column("START-UP P95", 0, "p95")
-           .csv(62, "startUpP95Seconds", "p95")}};
-  return declared;
+  return {"an autoscaled Service, means per replication",
+          {field<&S::mean_replicas>("replicasMean", "replicas wanted, mean over the run")
+               .column("REPLICAS MEAN")
+               .csv(60, "replicasMean"),
+           field<&S::max_replicas>("replicasMax", "most replicas wanted at once")
+               .column("MAX")
+               .csv(61, "replicasMax"),
+           field<&S::scale_ups>("scaleUps", "times that more were wanted").column("UPS", 1),
+           field<&S::scale_downs>("scaleDowns", "times that fewer were wanted").column("DOWNS", 1),
+           field<&S::start_up>("startUpSeconds", "from wanted to ready")
+               .column("START-UP P50", 0, "p50")
+               .column("START-UP P95", 0, "p95")
+               .csv(62, "startUpP95Seconds", "p95")}};
 }
 
-template <>
-const Record& record_of<ScheduleFigures>() {
+Record declared(Of<ScheduleFigures>) {
   using S = ScheduleFigures;
-  static const Record declared{
+  return {
       "a CronJob, means per replication",
       {field<&S::runs>("runs", "times of its schedule within the duration"),
        field<&S::missed>("missed",
                          "of these, whose Jobs were not made: the run before was not done"),
        field<&S::replaced>("replaced", "of these, deleted for the next before they were done")}};
-  return declared;
 }
 
-template <>
-const Record& record_of<QuotaFigures>() {
+Record declared(Of<QuotaFigures>) {
   using Q = QuotaFigures;
-  static const Record declared{
-      "Jobs that wait for a quota of Kueue: while they do they have no pods",
-      {field<&Q::wait>(
-           "waitSeconds",
-           "from submission to admission, a part of the workload's waitSeconds, and of those that "
-           "were stopped until they were admitted again; absent: none was admitted")
-           .column("FOR QUOTA", 1, "mean")
-           .csv(kPlacementColumn + 3, "quotaWaitMeanSeconds", "mean")
-           .csv(kPlacementColumn + 4, "quotaWaitP95Seconds", "p95"),
-       field<&Q::stopped>("stopped",
-                          "times that an admitted Job was stopped for others to have its quota, "
-                          "mean per replication"),
-       field<&Q::waiting>("waiting", "Jobs at the end of the run, mean per replication")}};
-  return declared;
+  return {"Jobs that wait for a quota of Kueue: while they do they have no pods",
+          {field<&Q::wait>(
+               "waitSeconds",
+               "from submission to admission, a part of the workload's waitSeconds, and of those "
+               "that were stopped until they were admitted again; absent: none was admitted")
+               .column("FOR QUOTA", 1, "mean")
+               .csv(kPlacementColumn + 3, "quotaWaitMeanSeconds", "mean")
+               .csv(kPlacementColumn + 4, "quotaWaitP95Seconds", "p95"),
+           field<&Q::stopped>("stopped",
+                              "times that an admitted Job was stopped for others to have its "
+                              "quota, mean per replication"),
+           field<&Q::waiting>("waiting", "Jobs at the end of the run, mean per replication")}};
 }
 
-template <>
-const Record& record_of<NotebookFigures>() {
+Record declared(Of<NotebookFigures>) {
   using N = NotebookFigures;
-  static const Record declared{
+  return {
       "notebooks, means per replication",
       {field<&N::users>("users", "people").column("USERS", 1),
        field<&N::sessions>("sessions", "sessions opened").column("SESSIONS").csv(63, "sessions"),
@@ -278,59 +252,48 @@ const Record& record_of<NotebookFigures>() {
            "waiting for sessions and slowed cells per user and month, seconds")
            .column("WAIT/USER-MONTH", 1)
            .of(Unit::Seconds),
-       field<&N::per_active_user_month>(
-           "perActiveUserMonthUsd",
-           "what its pods pay of the nodes of a month / users with a session in the run, US "
-           "dollars")
+       field<&N::per_active_user_month>("perActiveUserMonthUsd",
+                                        "what its pods pay of the nodes of a month / users with a "
+                                        "session in the run, US dollars")
            .column("$/USER")
            .csv(67, "perActiveUserMonthUsd")}};
-  return declared;
 }
 
-template <>
-const Record& record_of<GpuSetFigures>() {
+Record declared(Of<GpuSetFigures>) {
   using G = GpuSetFigures;
-  static const Record declared{
-      "a set of GPUs that pods were given",
-      {field<&G::pool>("pool", "node pool"),
-       field<&G::gpus>("gpus", "GPUs of the pod").each("index on the node"),
-       field<&G::pods>("pods", "placed on them, mean per replication"),
-       field<&G::all_linked>("allLinked", "every two of them are joined by NVLink"),
-       field<&G::all_reduce>("allReduceSeconds", "of one step").positive()}};
-  return declared;
+  return {"a set of GPUs that pods were given",
+          {field<&G::pool>("pool", "node pool"),
+           field<&G::gpus>("gpus", "GPUs of the pod").each("index on the node"),
+           field<&G::pods>("pods", "placed on them, mean per replication"),
+           field<&G::all_linked>("allLinked", "every two of them are joined by NVLink"),
+           field<&G::all_reduce>("allReduceSeconds", "of one step").positive()}};
 }
 
-template <>
-const Record& record_of<GangFigures>() {
+Record declared(Of<GangFigures>) {
   using G = GangFigures;
-  static const Record declared{
+  return {
       "pods with several GPUs: the sets that they were given, and what all-reduces took",
       {field<&G::gpus>("gpusPerPod", "GPUs of each pod, of shared ones at the most"),
-       field<&G::all_reduce_share>("allReduceRatio",
-                                   "share of the working time of its containers that all-reduces "
-                                   "took")
+       field<&G::all_reduce_share>(
+           "allReduceRatio", "share of the working time of its containers that all-reduces took")
            .of(Unit::Ratio),
        field<&G::sets>("gpuSets", "sets of GPUs that its pods were given")}};
-  return declared;
 }
 
-template <>
-const Record& record_of<PlacementSpread>() {
+Record declared(Of<PlacementSpread>) {
   using P = PlacementSpread;
-  static const Record declared{
-      "what the placement of its pods decided; absent where it decided little",
-      {field<&P::figure>("figure", "latencyP95 or jobCompletionP95, of each run"),
-       field<&P::usual>("usualSeconds", "median of the other runs"),
-       field<&P::usual_replications>("usualReplications", "other runs in which it was seen"),
-       field<&P::worst>("worstSeconds",
-                        "median of the runs with the worst placement; absent where nothing was "
-                        "answered or finished")
-           .csv(kPlacementColumn + 1, "worstPlacementP95Seconds"),
-       field<&P::replications>("worstReplications", "runs that had it"),
-       field<&P::beside>("beside",
-                         "workloads that had more pods on its GPUs there than in the other runs")
-           .each("workload")}};
-  return declared;
+  return {"what the placement of its pods decided; absent where it decided little",
+          {field<&P::figure>("figure", "latencyP95 or jobCompletionP95, of each run"),
+           field<&P::usual>("usualSeconds", "median of the other runs"),
+           field<&P::usual_replications>("usualReplications", "other runs in which it was seen"),
+           field<&P::worst>("worstSeconds",
+                            "median of the runs with the worst placement; absent where nothing was "
+                            "answered or finished")
+               .csv(kPlacementColumn + 1, "worstPlacementP95Seconds"),
+           field<&P::replications>("worstReplications", "runs that had it"),
+           field<&P::beside>(
+               "beside", "workloads that had more pods on its GPUs there than in the other runs")
+               .each("workload")}};
 }
 
 namespace {
@@ -373,35 +336,33 @@ std::vector<Field> times_of_workload() {
 
 std::vector<Field> limits_of_workload() {
   using W = WorkloadResult;
-  return {
-      field<&W::objectives>("objectives", "empty when the scenario sets none"),
-      field<&W::gpu_busy_share>("gpuBusyShare",
-                                "share of the GPU time of the run that its kernels took")
-          .optional()
-          .of(Unit::Ratio)
-          .csv(24, "gpuBusyShare")
-          .column("GPU TIME", 5),
-      field<&W::gpu_lost>("gpuSecondsLost",
-                          "GPU time of containers that later died, or were evicted and start over, "
-                          "mean per replication; absent when none did")
-          .positive()
-          .csv(70, "gpuSecondsLost")
-          .policy("gpuSecondsLost")
-          .diff({.role = Role::Pods, .rank = 14, .title = "GPU time lost"}),
-      field<&W::bill>("bill"),
-      field<&W::bound_by>(
-          "boundBy",
-          "what limits it: GPU, host CPU, bursts (host time between them), GPU memory, ...")
-          .optional()
-          .csv(25, "boundBy")
-          .column("BOUND BY"),
-      field<&W::neighbours>("neighbours",
-                            "whom it really had beside it, in the order of the "
-                            "scenario")
-          .optional()
-          .csv(kPlacementColumn, "neighbours", "workload"),
-      field<&W::placement>("placement"),
-      field<&objectives_pass>("").policy("slo.pass")};
+  return {field<&W::objectives>("objectives", "empty when the scenario sets none"),
+          field<&W::gpu_busy_share>("gpuBusyShare",
+                                    "share of the GPU time of the run that its kernels took")
+              .optional()
+              .of(Unit::Ratio)
+              .csv(24, "gpuBusyShare")
+              .column("GPU TIME", 5),
+          field<&W::gpu_lost>("gpuSecondsLost",
+                              "GPU time of containers that later died, or were evicted and start "
+                              "over, mean per replication; absent when none did")
+              .positive()
+              .csv(70, "gpuSecondsLost")
+              .policy("gpuSecondsLost")
+              .diff({.role = Role::Pods, .rank = 14, .title = "GPU time lost"}),
+          field<&W::bill>("bill"),
+          field<&W::bound_by>(
+              "boundBy",
+              "what limits it: GPU, host CPU, bursts (host time between them), GPU memory, ...")
+              .optional()
+              .csv(25, "boundBy")
+              .column("BOUND BY"),
+          field<&W::neighbours>("neighbours",
+                                "whom it really had beside it, in the order of the scenario")
+              .optional()
+              .csv(kPlacementColumn, "neighbours", "workload"),
+          field<&W::placement>("placement"),
+          field<&objectives_pass>("").policy("slo.pass")};
 }
 
 std::vector<Field> with_times_and_limits(std::vector<Field> fields) {
@@ -413,10 +374,9 @@ std::vector<Field> with_times_and_limits(std::vector<Field> fields) {
 
 }  // namespace
 
-template <>
-const Record& record_of<WorkloadResult>() {
+Record declared(Of<WorkloadResult>) {
   using W = WorkloadResult;
-  static const Record declared{
+  return {
       "results of one workload",
       with_times_and_limits(
           {field<&W::name>("name", "name in the scenario").csv(5, "workload").column("WORKLOAD"),
@@ -449,7 +409,6 @@ const Record& record_of<WorkloadResult>() {
            field<&W::tokens>("tokens"), field<&W::scaling>("scaling"),
            field<&W::notebooks>("notebooks"), field<&W::schedule>("schedule"),
            field<&W::quota>("quota"), field<&W::gang>("gang"), field<&W::recorded>("recorded")})};
-  return declared;
 }
 
 }  // namespace slicewise::sim

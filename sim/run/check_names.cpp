@@ -40,10 +40,9 @@ bool is_news(const Diagnostic& d, const Diagnostics& known) {
 
 }  // namespace
 
-Diagnostics check_names(const scenarios::LoadedScenario& loaded,
-                        const models::Catalogue& catalogue) {
+Diagnostics check_names(const scenarios::LoadedScenario& loaded, const Catalogue& catalogue) {
   Diagnostics found = loaded.problems;
-  for (scenarios::Scenario scenario : loaded.set.variants) {
+  for (Scenario scenario : loaded.set.variants) {
     // Their stages may name each other wrongly, and they name nothing of the catalogue.
     scenario.pipelines.clear();
     const auto world = build_world(scenario, catalogue);
@@ -61,9 +60,9 @@ Diagnostics check_names(const scenarios::LoadedScenario& loaded,
   return found;
 }
 
-Diagnostics check_worlds(const scenarios::ScenarioSet& set, const models::Catalogue& catalogue) {
+Diagnostics check_worlds(const ScenarioSet& set, const Catalogue& catalogue) {
   Diagnostics found;
-  for (const scenarios::Scenario& scenario : set.variants) {
+  for (const Scenario& scenario : set.variants) {
     const auto world = build_world(scenario, catalogue);
     if (world) continue;
     for (const Diagnostic& d : world.error()) {

@@ -29,12 +29,11 @@ bool looks_ahead(const RunOptions& options);
 std::size_t side_by_side(const RunOptions& options);
 
 // The world of each variant; mistakes of all of them together, each once.
-Expected<std::vector<World>> worlds_of(const scenarios::ScenarioSet& set,
-                                       const models::Catalogue& catalogue,
+Expected<std::vector<World>> worlds_of(const ScenarioSet& set, const Catalogue& catalogue,
                                        UnknownInputs unknown = UnknownInputs::Taken);
 
 // What the variants of a set became, in their order.
-Result result_of(const scenarios::ScenarioSet& set, const models::Catalogue& catalogue,
+Result result_of(const ScenarioSet& set, const Catalogue& catalogue,
                  std::vector<std::optional<VariantResult>> variants);
 
 // Each world with all its replications, those that finished merged; nullopt: none did.

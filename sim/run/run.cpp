@@ -1,15 +1,12 @@
 #include "slicewise/sim/run.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <iterator>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "slicewise/sim/cluster/cluster.hpp"
-#include "slicewise/sim/world.hpp"
 
 #include "../cluster/cluster_run.hpp"
 #include "../result/merge.hpp"
@@ -182,12 +179,12 @@ std::vector<std::optional<VariantResult>> simulate_as_far_as_it_goes(
 
 }  // namespace
 
-Expected<std::vector<World>> worlds_of(const scenarios::ScenarioSet& set,
-                                       const models::Catalogue& catalogue, UnknownInputs unknown) {
+Expected<std::vector<World>> worlds_of(const ScenarioSet& set, const Catalogue& catalogue,
+                                       UnknownInputs unknown) {
   std::vector<World> worlds;
   worlds.reserve(set.variants.size());
   Diagnostics found;
-  for (const scenarios::Scenario& scenario : set.variants) {
+  for (const Scenario& scenario : set.variants) {
     auto world = build_world(scenario, catalogue, unknown);
     if (world) {
       std::ranges::move(peaks_not_in_run(scenario), std::back_inserter(world->findings));
@@ -205,7 +202,7 @@ Expected<std::vector<World>> worlds_of(const scenarios::ScenarioSet& set,
   return worlds;
 }
 
-Result result_of(const scenarios::ScenarioSet& set, const models::Catalogue& catalogue,
+Result result_of(const ScenarioSet& set, const Catalogue& catalogue,
                  std::vector<std::optional<VariantResult>> variants) {
   Result result;
   result.stamp = stamp_of(set, 0, catalogue);
@@ -217,7 +214,7 @@ Result result_of(const scenarios::ScenarioSet& set, const models::Catalogue& cat
   return result;
 }
 
-Expected<Result> run_scenario(const scenarios::ScenarioSet& set, const models::Catalogue& catalogue,
+Expected<Result> run_scenario(const ScenarioSet& set, const Catalogue& catalogue,
                               const RunOptions& options) {
   const auto worlds = worlds_of(set, catalogue);
   if (!worlds) return tl::unexpected(worlds.error());
@@ -227,15 +224,14 @@ Expected<Result> run_scenario(const scenarios::ScenarioSet& set, const models::C
   return result_of(set, catalogue, simulate_as_far_as_it_goes(all, options));
 }
 
-void stamp_layers(const models::Catalogue& catalogue, Stamp& stamp) {
+void stamp_layers(const Catalogue& catalogue, Stamp& stamp) {
   for (const models::CatalogueLayer& layer : catalogue.layers) {
     stamp.catalogue_files.push_back(layer.file);
     stamp.catalogue_sha256.push_back(layer.sha256);
   }
 }
 
-Stamp stamp_of(const scenarios::ScenarioSet& set, std::size_t variant,
-               const models::Catalogue& catalogue) {
+Stamp stamp_of(const ScenarioSet& set, std::size_t variant, const Catalogue& catalogue) {
   Stamp stamp;
   stamp.scenario = set.name;
   stamp.scenario_sha256 = set.sha256;
@@ -250,8 +246,8 @@ Stamp stamp_of(const scenarios::ScenarioSet& set, std::size_t variant,
   return stamp;
 }
 
-Stamp stamp_of(const scenarios::ScenarioSet& set, std::size_t variant,
-               const scenarios::Scenario& judged, const models::Catalogue& catalogue) {
+Stamp stamp_of(const ScenarioSet& set, std::size_t variant, const Scenario& judged,
+               const Catalogue& catalogue) {
   Stamp stamp = stamp_of(set, variant, catalogue);
   if (judged.starts_at != set.variants[variant].starts_at) {
     stamp.starts_at = scenarios::week_time_text(judged.start());

@@ -196,12 +196,11 @@ Diagnostics unclear_pairs(FittedProfiles& fitted, const std::vector<Measurement>
   Diagnostics problems;
   for (const Measurement& m : pairs) {
     if (const auto batches = batches_beside(m, pairs, fitted); batches.size() > 1) {
-      add_diagnostic(
-          problems, Code::FieldMissing, m.where,
-          fmt::format("{} was measured with batches {}, and the row does not say with which of "
-                      "them it was beside {}",
-                      m.beside, fmt::join(batches, ", "), m.workload),
-          "add the column `beside_batch`");
+      add_diagnostic(problems, Code::FieldMissing, m.where,
+                     fmt::format("{} was measured with batches {}, and the row does not say with "
+                                 "which of them it was beside {}",
+                                 m.beside, fmt::join(batches, ", "), m.workload),
+                     "add the column `beside_batch`");
     }
     if (alone_of(fitted, m) != nullptr) continue;
     add_diagnostic(

@@ -1,7 +1,6 @@
 #include "study_runs.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -11,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "slicewise/models/calibration.hpp"
-#include "slicewise/models/execution_law.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/sim/device/closed_network.hpp"
 #include "slicewise/sim/device/round_robin.hpp"

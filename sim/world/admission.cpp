@@ -2,20 +2,17 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "slicewise/lookup.hpp"
-#include "slicewise/sim/world.hpp"
 
 namespace slicewise::sim {
 scenarios::Toleration toleration_of_resource(std::string resource) {
   return {std::move(resource), "Exists", "", "NoSchedule"};
 }
 
-std::vector<scenarios::Toleration> admitted_tolerations(const scenarios::PodTemplate& pod) {
+std::vector<scenarios::Toleration> admitted_tolerations(const PodTemplate& pod) {
   std::vector<scenarios::Toleration> all = pod.tolerations;
   for (const scenarios::ExtendedRequest& request : pod.extended) {
     all.push_back(toleration_of_resource(request.name.value));
@@ -23,25 +20,24 @@ std::vector<scenarios::Toleration> admitted_tolerations(const scenarios::PodTemp
   return all;
 }
 
-bool has_untolerated_taint(const PoolModel& pool, const scenarios::PodTemplate& pod) {
+bool has_untolerated_taint(const PoolModel& pool, const PodTemplate& pod) {
   return untolerated(pool.taints, pod.tolerations) != nullptr;
 }
 
-bool matches_selector(const PoolModel& pool, const scenarios::PodTemplate& pod) {
+bool matches_selector(const PoolModel& pool, const PodTemplate& pod) {
   return std::ranges::all_of(pod.node_selector, [&](const auto& wanted) {
     const auto label = pool.labels.find(wanted.first);
     return label != pool.labels.end() && label->second == wanted.second;
   });
 }
 
-bool admits(const PoolModel& pool, const scenarios::PodTemplate& pod) {
+bool admits(const PoolModel& pool, const PodTemplate& pod) {
   return !has_untolerated_taint(pool, pod) && matches_selector(pool, pod);
 }
 
 namespace {
 
-bool has_labels(const scenarios::PodTemplate& pod,
-                const std::map<std::string, std::string>& wanted) {
+bool has_labels(const PodTemplate& pod, const std::map<std::string, std::string>& wanted) {
   return std::ranges::all_of(wanted, [&](const auto& one) {
     const auto label = pod.labels.find(one.first);
     return label != pod.labels.end() && label->second == one.second;
@@ -50,16 +46,14 @@ bool has_labels(const scenarios::PodTemplate& pod,
 
 }  // namespace
 
-bool selects(const scenarios::Workload& a, const scenarios::PodAffinityTerm& term,
-             const scenarios::Workload& b) {
+bool selects(const Workload& a, const scenarios::PodAffinityTerm& term, const Workload& b) {
   const auto& spaces = term.namespaces;
   const bool in_reach =
       spaces.empty() ? a.namespace_name == b.namespace_name : contains(spaces, b.namespace_name);
   return in_reach && has_labels(b.pod, term.match_labels);
 }
 
-bool selects(const scenarios::Workload& a, const scenarios::TopologySpread& spread,
-             const scenarios::Workload& b) {
+bool selects(const Workload& a, const scenarios::TopologySpread& spread, const Workload& b) {
   return !spread.match_labels.empty() && a.namespace_name == b.namespace_name &&
          has_labels(b.pod, spread.match_labels);
 }
@@ -73,13 +67,13 @@ bool meets(const std::map<std::string, std::string>& labels,
   });
 }
 
-bool shuns(const scenarios::Workload& a, const scenarios::Workload& b) {
+bool shuns(const Workload& a, const Workload& b) {
   return std::ranges::any_of(a.pod.anti_affinity, [&](const scenarios::PodAffinityTerm& term) {
     return selects(a, term, b);
   });
 }
 
-bool shares_port(const scenarios::PodTemplate& a, const scenarios::PodTemplate& b) {
+bool shares_port(const PodTemplate& a, const PodTemplate& b) {
   return std::ranges::any_of(a.host_ports, [&](const auto& port) {
     return contains(b.host_ports, port.value, [](const auto& other) { return other.value; });
   });
@@ -145,13 +139,13 @@ bool are_replicas(const PoolModel& pool, std::size_t offer) {
 
 // Whether its pods have a process on each GPU that they see. A recorded job's kernels are on one,
 // people at a notebook use one, and layer by layer GPUs that others share do not keep step.
-bool has_ranks(const scenarios::Workload& workload) {
-  return workload.kind != scenarios::WorkloadKind::Notebook && !workload.trace && !workload.llm;
+bool has_ranks(const Workload& workload) {
+  return workload.kind != WorkloadKind::Notebook && !workload.trace && !workload.llm;
 }
 
 }  // namespace
 
-int gpus_of_pod(const PoolModel& pool, std::size_t offer, const scenarios::Workload& workload,
+int gpus_of_pod(const PoolModel& pool, std::size_t offer, const Workload& workload,
                 std::int64_t count) {
   if (are_whole(pool, offer)) {
     return static_cast<int>(std::min<std::int64_t>(count, GpuSets::kMostGpus));
@@ -162,7 +156,7 @@ int gpus_of_pod(const PoolModel& pool, std::size_t offer, const scenarios::Workl
   return several ? static_cast<int>(std::min<std::int64_t>(count, pool.gpus_per_node)) : 1;
 }
 
-void take_gpus(const PoolModel& pool, const scenarios::Workload& workload, std::int64_t count,
+void take_gpus(const PoolModel& pool, const Workload& workload, std::int64_t count,
                PoolDemand& demand) {
   demand.gpus = gpus_of_pod(pool, *demand.offer, workload, count);
   demand.shares_several = demand.gpus > 1 && are_replicas(pool, *demand.offer);

@@ -16,17 +16,15 @@ namespace slicewise::sim {
 // container asks for. Of `nvidia.com/gpu.shared` and MIG resources that is no toleration of
 // nvidia.com/gpu. Source: https://docs.aws.amazon.com/eks/latest/userguide/platform-versions.html
 // (admission controllers), https://github.com/kubernetes/kubernetes/pull/55839
-std::vector<scenarios::Toleration> admitted_tolerations(const scenarios::PodTemplate& pod);
+std::vector<scenarios::Toleration> admitted_tolerations(const PodTemplate& pod);
 scenarios::Toleration toleration_of_resource(std::string resource);
 
 // kube-scheduler's words since 1.35.
 inline constexpr std::string_view kHasUntoleratedTaint = "node(s) had untolerated taint(s)";
 
 // Whether a rule of the pods of `a` is about those of `b`.
-bool selects(const scenarios::Workload& a, const scenarios::PodAffinityTerm& term,
-             const scenarios::Workload& b);
-bool selects(const scenarios::Workload& a, const scenarios::TopologySpread& spread,
-             const scenarios::Workload& b);
+bool selects(const Workload& a, const scenarios::PodAffinityTerm& term, const Workload& b);
+bool selects(const Workload& a, const scenarios::TopologySpread& spread, const Workload& b);
 
 // Whether nodes with these labels are among them.
 bool meets(const std::map<std::string, std::string>& labels,
@@ -34,13 +32,13 @@ bool meets(const std::map<std::string, std::string>& labels,
 
 // Whether a required anti-affinity of the pods of `a` keeps them off nodes that have one of `b`, or
 // a port of the node that both want.
-bool shuns(const scenarios::Workload& a, const scenarios::Workload& b);
-bool shares_port(const scenarios::PodTemplate& a, const scenarios::PodTemplate& b);
-inline bool refuses(const scenarios::Workload& a, const scenarios::Workload& b) {
+bool shuns(const Workload& a, const Workload& b);
+bool shares_port(const PodTemplate& a, const PodTemplate& b);
+inline bool refuses(const Workload& a, const Workload& b) {
   return shuns(a, b) || shares_port(a.pod, b.pod);
 }
 // Whether they refuse anybody.
-inline bool refuses_some(const scenarios::PodTemplate& pod) {
+inline bool refuses_some(const PodTemplate& pod) {
   return !pod.anti_affinity.empty() || !pod.host_ports.empty();
 }
 
@@ -65,11 +63,11 @@ models::LlmStep all_reduces_of(const PoolModel& pool, const LlmDemand& demand, G
 // How many GPUs a pod of the workload works on that asks the pool for `count` of an offer: whole,
 // unshared ones, or at the most as many as the device plugin takes replicas of shared ones from. A
 // process uses one MIG device. Notebooks, recorded jobs and language models use one shared GPU.
-int gpus_of_pod(const PoolModel& pool, std::size_t offer, const scenarios::Workload& workload,
+int gpus_of_pod(const PoolModel& pool, std::size_t offer, const Workload& workload,
                 std::int64_t count);
 
 // Says in the demand which GPUs those are. REQUIRES: it has an offer.
-void take_gpus(const PoolModel& pool, const scenarios::Workload& workload, std::int64_t count,
+void take_gpus(const PoolModel& pool, const Workload& workload, std::int64_t count,
                PoolDemand& demand);
 
 }  // namespace slicewise::sim

@@ -25,8 +25,8 @@ AntiAffinity::AntiAffinity(const World& world, std::size_t nodes)
   parties_ = workloads.size();
   for (const std::size_t a : workloads) {
     for (const std::size_t b : workloads) {
-      const scenarios::Workload& own = world.workloads[a].spec;
-      const scenarios::Workload& other = world.workloads[b].spec;
+      const Workload& own = world.workloads[a].spec;
+      const Workload& other = world.workloads[b].spec;
       refuses_.push_back({shuns(own, other), shares_port(own.pod, other.pod)});
     }
   }

@@ -20,15 +20,14 @@ std::string_view family_of(std::string_view instance_type) {
   return instance_type.substr(0, instance_type.find('.'));
 }
 
-Diagnostic unknown_instance(const Located<std::string>& wanted,
-                            const models::Catalogue& catalogue) {
+Diagnostic unknown_instance(const Located<std::string>& wanted, const Catalogue& catalogue) {
   return unknown_name(Code::InstanceUnknown, wanted,
                       fmt::format("instance type \"{}\" is not in the catalogue", wanted.value),
                       catalogue.instances, "slicewise get instances");
 }
 
-void check_instance_or_family(const Located<std::string>& wanted,
-                              const models::Catalogue& catalogue, Diagnostics& found) {
+void check_instance_or_family(const Located<std::string>& wanted, const Catalogue& catalogue,
+                              Diagnostics& found) {
   const bool known = std::ranges::any_of(catalogue.instances, [&](const auto& type) {
     return type.name == wanted.value || family_of(type.name) == wanted.value;
   });
@@ -38,7 +37,7 @@ void check_instance_or_family(const Located<std::string>& wanted,
     return;
   }
   std::vector<std::string> families;
-  for (const models::InstanceType& type : catalogue.instances) {
+  for (const InstanceType& type : catalogue.instances) {
     families.emplace_back(family_of(type.name));
   }
   const auto near = nearest_name(wanted.value, families);
@@ -49,8 +48,7 @@ void check_instance_or_family(const Located<std::string>& wanted,
 }
 
 // The instance types and families of planning, and the instance types of pricing.plans.
-void check_planning(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
-                    Diagnostics& found) {
+void check_planning(const Scenario& scenario, const Catalogue& catalogue, Diagnostics& found) {
   for (const Located<std::string>& wanted : scenario.planning.instance_types) {
     check_instance_or_family(wanted, catalogue, found);
   }
@@ -86,22 +84,22 @@ WorkloadId workload_called(const World& world, const std::string& name) {
 }
 
 // Of the nodes that may have the pods, the slowest network, whole: nobody else uses it.
-double network_bytes_per_second(const World& world, const models::Catalogue& catalogue,
+double network_bytes_per_second(const World& world, const Catalogue& catalogue,
                                 WorkloadId workload) {
   constexpr double kBytesPerGbit = 1e9 / 8;
   double slowest = std::numeric_limits<double>::infinity();
   const WorkloadModel& model = world.workloads[index(workload)];
   for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
     if (!model.on_pool[pool].schedulable) continue;
-    const models::InstanceType* type = catalogue.find_instance(world.pools[pool].instance_type);
+    const InstanceType* type = catalogue.find_instance(world.pools[pool].instance_type);
     if (type != nullptr) slowest = std::min(slowest, type->network_gbps * kBytesPerGbit);
   }
   return slowest;
 }
 
 // What a token of a prompt that another server computed takes to the one that decodes.
-double kv_s_per_token(const Pipeline::Stage& stage, const World& world,
-                      const models::Catalogue& catalogue, WorkloadId workload) {
+double kv_s_per_token(const Pipeline::Stage& stage, const World& world, const Catalogue& catalogue,
+                      WorkloadId workload) {
   const auto& llm = world.workloads[index(workload)].spec.llm;
   if (!llm || llm->role != scenarios::LlmRole::Decode) return 0;
   double rate = network_bytes_per_second(world, catalogue, workload);
@@ -114,8 +112,7 @@ double kv_s_per_token(const Pipeline::Stage& stage, const World& world,
 }
 
 // The loader has checked that stages name Services of the scenario and follow each other.
-void model_pipelines(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
-                     World& world) {
+void model_pipelines(const Scenario& scenario, const Catalogue& catalogue, World& world) {
   for (const Pipeline& pipeline : scenario.pipelines) {
     PipelineModel model;
     model.name = pipeline.name.value;
@@ -144,21 +141,19 @@ void model_pipelines(const scenarios::Scenario& scenario, const models::Catalogu
   }
 }
 
-void check_region(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
-                  Diagnostics& found) {
+void check_region(const Scenario& scenario, const Catalogue& catalogue, Diagnostics& found) {
   if (has_prices(catalogue, scenario.region)) return;
   found.push_back(unknown_region(scenario.region, scenario.region_where, catalogue));
 }
 
-void check_end(const scenarios::Scenario& scenario, Diagnostics& found) {
+void check_end(const Scenario& scenario, Diagnostics& found) {
   if (scenario.duration) return;
   const bool has_job = std::ranges::any_of(
-      scenario.workloads, [](const auto& w) { return w.kind == scenarios::WorkloadKind::Job; });
+      scenario.workloads, [](const auto& w) { return w.kind == WorkloadKind::Job; });
   if (has_job) return;
   add_diagnostic(found, Code::RunNeverEnds, scenario.where,
-                 "there is no Job to wait for: a Deployment restarts what "
-                 "completes, a Service serves for ever, people come back to "
-                 "their Notebooks",
+                 "there is no Job to wait for: a Deployment restarts what completes, a Service "
+                 "serves for ever, people come back to their Notebooks",
                  "set spec.duration, for example `duration: 1h`");
 }
 
@@ -166,10 +161,9 @@ void check_isolation(const World& world, Diagnostics& found) {
   for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
     auto gap = isolation_gap(world, pool);
     if (!gap) continue;
-    add_diagnostic(
-        found, Code::IsolationTooWeak, world.isolation->where, std::move(*gap),
-        "cut the GPUs with MIG, give each its own node pool (taints, or nodeSelector and labels), "
-        "or leave the GPU unshared");
+    add_diagnostic(found, Code::IsolationTooWeak, world.isolation->where, std::move(*gap),
+                   "cut the GPUs with MIG, give each its own node pool (taints, or nodeSelector "
+                   "and labels), or leave the GPU unshared");
   }
 }
 
@@ -203,8 +197,7 @@ void choose_engines(World& world) {
 }
 
 // Pools that a study has put in the place of others have no limit together.
-void add_node_limits(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
-                     World& world) {
+void add_node_limits(const Scenario& scenario, const Catalogue& catalogue, World& world) {
   for (const scenarios::NodeLimit& limit : scenario.provisioner.limits) {
     const auto add = [&](std::int64_t most, auto each_of) {
       SharedLimit shared;
@@ -245,7 +238,7 @@ UsdPerHour control_plane_fee(scenarios::ControlPlane plane) {
   return {};
 }
 
-Expected<World> build_world(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
+Expected<World> build_world(const Scenario& scenario, const Catalogue& catalogue,
                             UnknownInputs unknown) {
   Diagnostics found;
   check_region(scenario, catalogue, found);
@@ -269,7 +262,7 @@ Expected<World> build_world(const scenarios::Scenario& scenario, const models::C
   world.isolation = scenario.isolation;
   world.policies = scenario.policies;
   world.provisioner = scenario.provisioner;
-  for (const scenarios::NodePool& pool : scenario.node_pools) {
+  for (const NodePool& pool : scenario.node_pools) {
     if (auto model = model_pool(scenario, pool, catalogue, found)) {
       world.pools.push_back(std::move(*model));
     }

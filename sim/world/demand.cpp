@@ -7,15 +7,12 @@
 
 namespace slicewise::sim {
 
-double usual_norm(const scenarios::Workload& spec) {
+double usual_norm(const Workload& spec) {
   const bool serial = spec.work && spec.work->host_phase == scenarios::Work::HostPhase::Serial;
   return serial ? models::kSerialNorm : models::kDefaultNorm;
 }
 
 namespace {
-
-using scenarios::Workload;
-using scenarios::WorkloadKind;
 
 // The mean unit of a workload whose units are GPU work and nothing else: a request, a cell.
 // nullopt: a batch unit, which has a host phase, too.
@@ -110,11 +107,11 @@ CarriedOver carried_over(const Workload& spec, double gpu_scale) {
   return {carry_over(kernels, gpu_scale), law.capacity_share, !m.capacity_share && !m.sm_active};
 }
 
-bool has_roofline(const models::GpuModel& from, const models::GpuModel& to) {
+bool has_roofline(const GpuModel& from, const GpuModel& to) {
   return &from == &to || (from.fp32_tflops && to.fp32_tflops);
 }
 
-PoolDemand demand_on(const Workload& spec, const models::GpuModel* from, const PoolModel& pool) {
+PoolDemand demand_on(const Workload& spec, const GpuModel* from, const PoolModel& pool) {
   const scenarios::Measured& m = *spec.measured;
   const std::optional<Duration> burst = gpu_burst(spec);
   const double busy = burst ? 1.0 : busy_share(m);

@@ -48,8 +48,7 @@ double turns_of(TurnInterval interval) {
 
 class ClaimedPool {
  public:
-  ClaimedPool(const scenarios::Scenario& scenario, const scenarios::NodePool& pool,
-              PoolModel& model, Diagnostics& found)
+  ClaimedPool(const Scenario& scenario, const NodePool& pool, PoolModel& model, Diagnostics& found)
       : scenario_(scenario), pool_(pool), model_(model), found_(found) {}
 
   void share() {
@@ -64,7 +63,7 @@ class ClaimedPool {
   // That name the claim, on whatever pool.
   int pods_of(const ResourceClaim& claim) const {
     int pods = 0;
-    for (const scenarios::Workload& workload : scenario_.workloads) {
+    for (const Workload& workload : scenario_.workloads) {
       if (workload.pod.claim.value == claim.name.value) pods += workload.count;
     }
     return pods;
@@ -126,13 +125,12 @@ class ClaimedPool {
   }
 
   void refuse_mixture(const ResourceClaim& claim) {
-    add_diagnostic(
-        found_, Code::StrategyNotModelled, claim.name.where,
-        fmt::format("claims share the devices of node pool \"{}\" in different ways, \"{}\" in "
-                    "another than those before it",
-                    pool_.name.value, claim.name.value),
-        "of one pool all claims share in one way here: give the others a pool of their own, and "
-        "selectors for its product");
+    add_diagnostic(found_, Code::StrategyNotModelled, claim.name.where,
+                   fmt::format("claims share the devices of node pool \"{}\" in different ways, "
+                               "\"{}\" in another than those before it",
+                               pool_.name.value, claim.name.value),
+                   "of one pool all claims share in one way here: give the others a pool of their "
+                   "own, and selectors for its product");
   }
 
   models::Sharing sharing_of(const ResourceClaim& claim, int pods, const DomainKind& kind) {
@@ -164,8 +162,8 @@ class ClaimedPool {
     return models::TimeSlicing{pods, slice};
   }
 
-  const scenarios::Scenario& scenario_;
-  const scenarios::NodePool& pool_;
+  const Scenario& scenario_;
+  const NodePool& pool_;
   PoolModel& model_;
   Diagnostics& found_;
   std::map<const DomainKind*, const ResourceClaim*> first_;  // that shares the kind
@@ -173,19 +171,18 @@ class ClaimedPool {
 
 }  // namespace
 
-scenarios::DraDevice device_of(const models::GpuModel& gpu, const DomainKind& kind) {
+scenarios::DraDevice device_of(const GpuModel& gpu, const DomainKind& kind) {
   const bool is_whole = kind.partition.empty() && kind.owned_time == 1;
   return {product_name(gpu.kubernetes_product), gpu.architecture, gpu.compute_capability,
           kind.partition, is_whole ? gpu.memory_total : kind.memory};
 }
 
-void share_by_claims(const scenarios::Scenario& scenario, const scenarios::NodePool& pool,
-                     PoolModel& model, Diagnostics& found) {
+void share_by_claims(const Scenario& scenario, const NodePool& pool, PoolModel& model,
+                     Diagnostics& found) {
   ClaimedPool(scenario, pool, model, found).share();
 }
 
-void match_claim(const scenarios::Scenario& scenario, World& world, WorkloadModel& model,
-                 Diagnostics& found) {
+void match_claim(const Scenario& scenario, World& world, WorkloadModel& model, Diagnostics& found) {
   const Located<std::string>& named = model.spec.pod.claim;
   const ResourceClaim* claim = scenario.claim_of(model.spec);
   if (claim == nullptr) return;  // the loader has said so

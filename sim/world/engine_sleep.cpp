@@ -25,7 +25,7 @@ constexpr double kSixteenLanes = 24e9;
 constexpr double kFewerLanes = 12e9;
 
 // Between host and GPU.
-double host_bytes_per_second(const models::GpuModel& gpu) {
+double host_bytes_per_second(const GpuModel& gpu) {
   const std::string& version = gpu.compute_capability;
   const bool is_newer = version.size() > 3 || version >= "9.0";
   return is_newer || version == "8.0" ? kSixteenLanes : kFewerLanes;
@@ -64,7 +64,7 @@ Bytes sleeping_on_node(const World& world, std::size_t p) {
 // Whether a node keeps memory for the weights.
 void note_host_memory(const WorkloadModel& model, const PoolModel& pool, Bytes on_node,
                       const SleepDemand& sleep, Diagnostics& found) {
-  const scenarios::PodTemplate& pod = model.spec.pod;
+  const PodTemplate& pod = model.spec.pod;
   if (sleep.host_memory <= pod.memory_request) return;
   std::string text = fmt::format(
       "asleep, a pod of \"{}\" holds {:.1f} GiB of host memory, pinned, and asks for {:.1f}: the "

@@ -18,9 +18,6 @@ using scenarios::kHamiCores;
 using scenarios::kHamiMemory;
 using scenarios::kHamiPercentage;
 using scenarios::kKaiDevices;
-using scenarios::NodePool;
-using scenarios::Scenario;
-using scenarios::Workload;
 
 // What a pod asks for, in its own words. Without `mebibytes` it is a share of the GPU's memory.
 struct AskedPart {
@@ -162,7 +159,7 @@ std::optional<AskedPart> asked_of(const Scenario& scenario, const Workload& work
 
 // HAMi registers what NVML calls the GPU's memory, times its scaling; KAI rounds the label of GPU
 // Feature Discovery down to hundreds of MiB. Source: HAMi register.go, KAI-Scheduler node_info.go.
-GpuBooks books_of(const NodePool& pool, const models::GpuModel& gpu) {
+GpuBooks books_of(const NodePool& pool, const GpuModel& gpu) {
   const std::int64_t mebibytes = gpu.memory_total.count / slicewise::mebibytes(1).count;
   GpuBooks books;
   if (!pool.hami) {
@@ -206,18 +203,17 @@ void check_hami(const Scenario& scenario, const NodePool& pool, Diagnostics& fou
     if (other.hami || is_renamed) continue;
     add_diagnostic(
         found, Code::SettingConflict, other.name.where,
-        fmt::format(
-            "no pod comes to node pool \"{}\": HAMi's webhook gives every pod that asks for "
-            "{} to HAMi's scheduler, which knows only nodes with HAMi's plugin",
-            other.name.value, kGpuResource),
+        fmt::format("no pod comes to node pool \"{}\": HAMi's webhook gives every pod that asks "
+                    "for {} to HAMi's scheduler, which knows only nodes with HAMi's plugin",
+                    other.name.value, kGpuResource),
         "add `hami: {}` to it, or remove the pool");
   }
   if (pool.hami->memory_scaling <= 1) return;
-  Diagnostic paging = make_diagnostic(
-      Code::StrategyNotModelled, pool.hami->where,
-      "beyond the memory of a GPU HAMi pages to that of the host, which is not simulated: here the "
-      "process that does not fit dies",
-      "deviceMemoryScaling: 1, unless what processes really take fits the GPU");
+  Diagnostic paging =
+      make_diagnostic(Code::StrategyNotModelled, pool.hami->where,
+                      "beyond the memory of a GPU HAMi pages to that of the host, which is not "
+                      "simulated: here the process that does not fit dies",
+                      "deviceMemoryScaling: 1, unless what processes really take fits the GPU");
   paging.severity = Severity::Warning;
   found.push_back(std::move(paging));
 }

@@ -12,11 +12,9 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::Workload;
-
 // Names that a pool advertises as far as its plugin config alone tells, for a pool whose instance
 // type or layout is wrong: its workloads are not to blame.
-std::vector<std::string> configured_names(const scenarios::NodePool& pool) {
+std::vector<std::string> configured_names(const NodePool& pool) {
   if (pool.virtual_gpu) return {"k8s.amazonaws.com/vgpu"};
   std::vector<std::string> names;
   if (pool.nos) {
@@ -45,11 +43,11 @@ const ResourceOffer* find_offer(const PoolModel& pool, const std::string& name) 
 
 // A MIG profile that some pool's GPU could have, under a layout that it does not.
 bool is_other_mig_slice(const std::string& name, const std::vector<PoolModel>& pools,
-                        const models::Catalogue& catalogue) {
+                        const Catalogue& catalogue) {
   return std::ranges::any_of(pools, [&](const PoolModel& pool) {
-    const models::MigGeometry* geometry = catalogue.find_mig(pool.gpu->name);
+    const MigGeometry* geometry = catalogue.find_mig(pool.gpu->name);
     return is_mig(pool.strategy) && geometry != nullptr &&
-           contains(geometry->profiles, name, &models::MigProfile::resource_mixed);
+           contains(geometry->profiles, name, &MigProfile::resource_mixed);
   });
 }
 
@@ -78,10 +76,10 @@ void check_request_size(const Workload& spec, const scenarios::ExtendedRequest& 
   if (offer.refuses_more_than_one) {
     add_diagnostic(
         found, Code::RequestTooLarge, request.count_where,
-        fmt::format("the kubelet would refuse workload \"{}\": UnexpectedAdmissionError: request "
-                    "for \"{}\": invalid request: maximum request size for shared resources is 1; "
-                    "found {}",
-                    spec.name.value, request.name.value, request.count),
+        fmt::format(
+            "the kubelet would refuse workload \"{}\": UnexpectedAdmissionError: request for "
+            "\"{}\": invalid request: maximum request size for shared resources is 1; found {}",
+            spec.name.value, request.name.value, request.count),
         "ask for 1: two replicas do not give twice the compute");
     return;
   }
@@ -90,10 +88,10 @@ void check_request_size(const Workload& spec, const scenarios::ExtendedRequest& 
   if (gpus > 1 && distributed) {
     Diagnostic spread = make_diagnostic(
         Code::RequestNoEffect, request.count_where,
-        fmt::format("the device plugin takes {} replicas of {} from up to {} GPUs of a node: "
-                    "simulated is a process on each, in step with the others; on none of them has "
-                    "the pod a larger part",
-                    request.count, request.name.value, gpus),
+        fmt::format(
+            "the device plugin takes {} replicas of {} from up to {} GPUs of a node: simulated is "
+            "a process on each, in step with the others; on none of them has the pod a larger part",
+            request.count, request.name.value, gpus),
         "ask for 1 where a process uses one GPU");
     spread.severity = Severity::Note;
     found.push_back(std::move(spread));
@@ -119,7 +117,7 @@ void check_request_size(const Workload& spec, const scenarios::ExtendedRequest& 
 
 void note_no_offer(const Workload& spec, const scenarios::ExtendedRequest& request,
                    const std::vector<PoolModel>& pools, const Offered& offered,
-                   const models::Catalogue& catalogue, Diagnostics& found) {
+                   const Catalogue& catalogue, Diagnostics& found) {
   const std::string& name = request.name.value;
   if (!offered.any_pool) return;  // that is said already
   if (contains(offered.names, name)) return;
@@ -139,7 +137,7 @@ void note_no_offer(const Workload& spec, const scenarios::ExtendedRequest& reque
 
 }  // namespace
 
-Offered offered_names(const scenarios::Scenario& scenario, const World& world) {
+Offered offered_names(const Scenario& scenario, const World& world) {
   Offered offered;
   offered.any_pool = !scenario.node_pools.empty();
   const auto add = [&](const std::string& name) {
@@ -147,7 +145,7 @@ Offered offered_names(const scenarios::Scenario& scenario, const World& world) {
       offered.names.push_back(name);
     }
   };
-  for (const scenarios::NodePool& pool : scenario.node_pools) {
+  for (const NodePool& pool : scenario.node_pools) {
     const auto model = std::ranges::find(world.pools, pool.name.value, &PoolModel::name);
     if (model != world.pools.end()) {
       for (const ResourceOffer& offer : model->offers) add(offer.name);
@@ -161,8 +159,7 @@ Offered offered_names(const scenarios::Scenario& scenario, const World& world) {
 
 const scenarios::ExtendedRequest* gpu_request(const Workload& spec,
                                               const std::vector<PoolModel>& pools,
-                                              const Offered& offered,
-                                              const models::Catalogue& catalogue,
+                                              const Offered& offered, const Catalogue& catalogue,
                                               Diagnostics& found) {
   const scenarios::ExtendedRequest* chosen = nullptr;
   for (const scenarios::ExtendedRequest& request : spec.pod.extended) {

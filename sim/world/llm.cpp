@@ -16,7 +16,6 @@ namespace slicewise::sim {
 namespace {
 
 using scenarios::Llm;
-using scenarios::Workload;
 
 // Of a step, when nobody says: 0.3 to 1 ms are usual (models/MODELS.md, "Language models").
 // Assumed.
@@ -35,8 +34,7 @@ constexpr Bytes kActivations = mebibytes(1'126);
 constexpr double kDecodingBandwidthShare = 1;
 
 // The named model, or nullptr with the reason in `found`.
-const models::LlmModel* find_model(const models::Catalogue& catalogue, const Llm& llm,
-                                   Diagnostics& found) {
+const models::LlmModel* find_model(const Catalogue& catalogue, const Llm& llm, Diagnostics& found) {
   const models::LlmModel* model = catalogue.find_llm_model(llm.model.value);
   if (model == nullptr) {
     found.push_back(
@@ -161,10 +159,10 @@ Bytes cache_of(std::int64_t tokens, Bytes each) {
   return {tokens > kMost / each.count ? kMost : tokens * each.count};
 }
 
-models::LlmStep step_on(const Llm& llm, const models::LlmModel* named, const models::GpuModel* from,
+models::LlmStep step_on(const Llm& llm, const models::LlmModel* named, const GpuModel* from,
                         const PoolModel& pool) {
-  const models::GpuModel& to = *pool.gpu;
-  const models::GpuModel& gpu = from == nullptr ? to : *from;
+  const GpuModel& to = *pool.gpu;
+  const GpuModel& gpu = from == nullptr ? to : *from;
   const double kv_read_s =
       llm.kv_read_seconds.value_or(models::cache_read_seconds(*llm.kv_bytes_per_token, gpu));
   models::LlmStep step{to_seconds(*llm.weights_time), *llm.token_seconds, kv_read_s,
@@ -196,7 +194,7 @@ PartOfModel part_of(const Llm& llm, const std::optional<models::LlmLayers>& shap
 }
 
 // How long one of `gpus` GPUs takes for its part of an adapter.
-void time_adapters(const Llm& llm, const models::GpuModel& gpu, double bandwidth, int gpus,
+void time_adapters(const Llm& llm, const GpuModel& gpu, double bandwidth, int gpus,
                    LlmDemand& demand) {
   if (!llm.adapters) return;
   const Bytes part{llm.adapters->memory.count / gpus};
@@ -343,30 +341,26 @@ std::optional<Diagnostic> unfit_gpus(const models::LlmModel* named, const Worklo
                     size));
   }
   if (gpus == 1 && size != 1) {
-    return make_diagnostic(
-        Code::SettingConflict, where,
-        fmt::format(
-            "tensorParallelSize of \"{}\" is {}: what its pods get in pool \"{}\" are parts "
-            "of GPUs, of which a process uses one",
-            model.name, size, pool.name),
-        "share no GPU of the pool, and cut none");
+    return make_diagnostic(Code::SettingConflict, where,
+                           fmt::format("tensorParallelSize of \"{}\" is {}: what its pods get in "
+                                       "pool \"{}\" are parts of GPUs, of which a process uses one",
+                                       model.name, size, pool.name),
+                           "share no GPU of the pool, and cut none");
   }
   if (gpus == 1) return std::nullopt;
   if (model.spec.llm->sleep) {
-    return make_diagnostic(
-        Code::StrategyNotModelled, where,
-        fmt::format("\"{}\" sleeps and its pods have {} GPUs: that several wake up together is not "
-                    "simulated",
-                    model.name, gpus),
-        "one GPU for each pod, or leave sleep out");
+    return make_diagnostic(Code::StrategyNotModelled, where,
+                           fmt::format("\"{}\" sleeps and its pods have {} GPUs: that several wake "
+                                       "up together is not simulated",
+                                       model.name, gpus),
+                           "one GPU for each pod, or leave sleep out");
   }
   if (named == nullptr || !named->shape) {
     return make_diagnostic(
         Code::InputMissing, where,
-        fmt::format(
-            "nobody says how many layers and heads the language model of \"{}\" has: how {} "
-            "GPUs share it is not known",
-            model.name, gpus),
+        fmt::format("nobody says how many layers and heads the language model of \"{}\" has: how "
+                    "{} GPUs share it is not known",
+                    model.name, gpus),
         "name a `model` that has a shape: slicewise calibrate config.json writes one");
   }
   if (!has_links(pool, gpus)) {
@@ -397,14 +391,14 @@ void check_sharing(const models::LlmModel* named, const World& world, const Work
 
 // vLLM runs FP8 on these as it is or, without such cores, made FP16 in time. Source: its table of
 // hardware that quantisation is supported on.
-bool takes_fp8(const models::GpuModel& gpu) {
+bool takes_fp8(const GpuModel& gpu) {
   return gpu.compute_capability.size() > 3 || gpu.compute_capability >= "8.0";
 }
 
 void check_fp8(const World& world, const WorkloadModel& model, Diagnostics& found) {
   if (model.spec.llm->quantization != "FP8") return;
   for (std::size_t p = 0; p < world.pools.size(); ++p) {
-    const models::GpuModel& gpu = *world.pools[p].gpu;
+    const GpuModel& gpu = *world.pools[p].gpu;
     if (!model.on_pool[p].schedulable || takes_fp8(gpu)) continue;
     add_diagnostic(found, Code::StrategyNotModelled, model.spec.llm->where,
                    fmt::format("\"{}\" is quantised to FP8, which vLLM does not run on {}",
@@ -415,7 +409,7 @@ void check_fp8(const World& world, const WorkloadModel& model, Diagnostics& foun
 
 }  // namespace
 
-void apply_llm(const models::Catalogue& catalogue, Workload& spec, Diagnostics& found) {
+void apply_llm(const Catalogue& catalogue, Workload& spec, Diagnostics& found) {
   if (!spec.llm) return;
   const models::LlmModel* model = nullptr;
   if (!spec.llm->model.value.empty()) {
@@ -431,7 +425,7 @@ void apply_llm(const models::Catalogue& catalogue, Workload& spec, Diagnostics& 
   fill_measured(model, spec, found);
 }
 
-void model_llm(const models::Catalogue& catalogue, const models::GpuModel* from, const World& world,
+void model_llm(const Catalogue& catalogue, const GpuModel* from, const World& world,
                WorkloadModel& model, Diagnostics& found) {
   if (!model.spec.llm) return;
   const Llm& llm = *model.spec.llm;

@@ -1,7 +1,5 @@
 #include "slicewise/models/mig.hpp"
 
-#include <optional>
-
 #include <fmt/format.h>
 
 #include "slicewise/lookup.hpp"
@@ -11,15 +9,12 @@
 namespace slicewise::sim {
 namespace {
 
-using models::MigCount;
-using models::MigGeometry;
 using scenarios::MigPartedEntry;
-using scenarios::MigStrategy;
 
 // What every step needs to know of the pool that is cut.
 struct Cutter {
-  const scenarios::NodePool& pool;
-  const models::InstanceType& type;
+  const NodePool& pool;
+  const InstanceType& type;
   const MigGeometry& geometry;
   Diagnostics& found;
 };
@@ -92,7 +87,7 @@ bool check_device(const Cutter& cutter, const MigPartedEntry& entry, int device,
 
 }  // namespace
 
-std::optional<CutNode> cut_node(const scenarios::NodePool& pool, const models::InstanceType& type,
+std::optional<CutNode> cut_node(const NodePool& pool, const InstanceType& type,
                                 const MigGeometry& geometry, const Located<std::string>& config,
                                 Diagnostics& found) {
   const Cutter cutter{pool, type, geometry, found};
@@ -168,11 +163,10 @@ void keep_first_instances(const Cutter& cutter, CutNode& node) {
     if (gpu.instances.size() > 1) gpu.instances.resize(1);
   }
   if (!hidden) return;
-  add_diagnostic(
-      cutter.found, Code::MigNotAdvertised, node.where,
-      "mig.strategy none advertises GPUs, not instances: every pod runs in the first instance of "
-      "its GPU and the others stay idle",
-      "use mig.strategy: single or mixed");
+  add_diagnostic(cutter.found, Code::MigNotAdvertised, node.where,
+                 "mig.strategy none advertises GPUs, not instances: every pod runs in the first "
+                 "instance of its GPU and the others stay idle",
+                 "use mig.strategy: single or mixed");
 }
 
 void note_unused_slices(const Cutter& cutter, const CutNode& node) {
@@ -194,12 +188,11 @@ void check_layout(const Cutter& cutter, CutNode& node) {
   if (cutter.pool.mig->strategy == MigStrategy::Single) check_single(cutter, node);
   if (cutter.pool.mig->strategy == MigStrategy::None) keep_first_instances(cutter, node);
   if (profiles_of(node).empty()) {
-    add_diagnostic(
-        cutter.found, Code::MigLayoutImpossible, node.where,
-        fmt::format("\"{}\" switches MIG on and makes no instance: device 0 has no MIG devices "
-                    "configured, and the node offers no GPU",
-                    node.config),
-        "name a layout such as all-balanced, or switch MIG off with all-disabled");
+    add_diagnostic(cutter.found, Code::MigLayoutImpossible, node.where,
+                   fmt::format("\"{}\" switches MIG on and makes no instance: device 0 has no MIG "
+                               "devices configured, and the node offers no GPU",
+                               node.config),
+                   "name a layout such as all-balanced, or switch MIG off with all-disabled");
     return;
   }
   note_unused_slices(cutter, node);
@@ -207,9 +200,8 @@ void check_layout(const Cutter& cutter, CutNode& node) {
 
 }  // namespace
 
-std::vector<CutNode> cut_nodes(const scenarios::NodePool& pool, const models::InstanceType& type,
-                               const models::GpuModel& gpu, const models::Catalogue& catalogue,
-                               Diagnostics& found) {
+std::vector<CutNode> cut_nodes(const NodePool& pool, const InstanceType& type, const GpuModel& gpu,
+                               const Catalogue& catalogue, Diagnostics& found) {
   if (!pool.mig) return {};
   const MigGeometry* geometry = catalogue.find_mig(gpu.name);
   if (gpu.supports_mig && geometry == nullptr) {
@@ -223,8 +215,8 @@ std::vector<CutNode> cut_nodes(const scenarios::NodePool& pool, const models::In
   if (geometry == nullptr) {
     add_diagnostic(found, Code::MigUnsupported, pool.mig->config.where,
                    fmt::format("{} ({}) has no MIG", gpu.name, type.name),
-                   "A100, H100, H200, B200, B300 and RTX PRO 6000 have it: p4d, p4de, p5, "
-                   "p5e, p5en, p6-b200, p6-b300, g7e; use sharing.timeSlicing here");
+                   "A100, H100, H200, B200, B300 and RTX PRO 6000 have it: p4d, p4de, p5, p5e, "
+                   "p5en, p6-b200, p6-b300, g7e; use sharing.timeSlicing here");
     return {};
   }
   const Cutter cutter{pool, type, *geometry, found};

@@ -12,9 +12,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::Workload;
-using scenarios::WorkloadKind;
-
 Duration part_of_step(Duration step, double share) {
   return {std::llround(static_cast<double>(step.ns) * share)};
 }
@@ -22,8 +19,8 @@ Duration part_of_step(Duration step, double share) {
 // A step has its host work inside, a Service beside what it asks of the GPU. Alone a request takes
 // as long as was measured: kernels run for `duty` of that, else for what the host's CPU time
 // leaves, else, or where that is as long, all the time.
-models::WorkloadProfile as_request(const models::WorkloadProfile& step) {
-  models::WorkloadProfile request = step;
+WorkloadProfile as_request(const WorkloadProfile& step) {
+  WorkloadProfile request = step;
   request.duty.reset();
   request.host_time.reset();
   if (!step.solo_step || step.solo_step->ns <= 0) return request;
@@ -53,14 +50,13 @@ constexpr std::string_view kMeasured = "measured";
 
 }  // namespace
 
-bool borrows_capacity(const models::WorkloadProfile& profile) {
+bool borrows_capacity(const WorkloadProfile& profile) {
   const auto basis = profile.provenance.find("capacityShare");
   return basis != profile.provenance.end() && basis->second.starts_with(kBorrowedOfClass);
 }
 
-void take_profile(const models::WorkloadProfile& published, Workload& spec) {
-  const models::WorkloadProfile profile =
-      answers_requests(spec) ? as_request(published) : published;
+void take_profile(const WorkloadProfile& published, Workload& spec) {
+  const WorkloadProfile profile = answers_requests(spec) ? as_request(published) : published;
   const bool measured_by_user = spec.measured.has_value();
   scenarios::Measured& m = measured_by_user ? *spec.measured : spec.measured.emplace();
   if (!measured_by_user) {
@@ -85,7 +81,7 @@ void take_profile(const models::WorkloadProfile& published, Workload& spec) {
   }
 }
 
-void take_times(const models::WorkloadProfile& profile, Workload& spec) {
+void take_times(const WorkloadProfile& profile, Workload& spec) {
   scenarios::Measured& m = *spec.measured;
   if (spec.kind != WorkloadKind::Service) {
     if (!m.unit_time) m.unit_time = profile.solo_step;
@@ -94,7 +90,7 @@ void take_times(const models::WorkloadProfile& profile, Workload& spec) {
     m.cpu = Millicores{std::llround(1'000 * vcpus)};
     return;
   }
-  const models::WorkloadProfile request = answers_requests(spec) ? as_request(profile) : profile;
+  const WorkloadProfile request = answers_requests(spec) ? as_request(profile) : profile;
   if (!m.request_gpu_time && request.solo_step) {
     using Law = scenarios::ServiceTime::Law;
     const double sigma = request.time_sigma.value_or(0);

@@ -23,7 +23,7 @@ struct SharingLabels {
   bool mps = false;
 };
 
-SharingLabels sharing_labels(const scenarios::NodePool& pool, const PoolModel& model) {
+SharingLabels sharing_labels(const NodePool& pool, const PoolModel& model) {
   SharingLabels labels;
   for (const ResourceOffer& offer : model.offers) {
     const auto entry = plugin_entry(pool, std::string(scenarios::device_name(offer.name)));
@@ -37,19 +37,19 @@ SharingLabels sharing_labels(const scenarios::NodePool& pool, const PoolModel& m
 }
 
 // The MIG profile of a node whose strategy is `single`, "" otherwise.
-std::string single_profile(const scenarios::NodePool& pool, const PoolModel& model) {
-  const bool single = pool.mig && pool.mig->strategy == scenarios::MigStrategy::Single;
+std::string single_profile(const NodePool& pool, const PoolModel& model) {
+  const bool single = pool.mig && pool.mig->strategy == MigStrategy::Single;
   return single && !model.kinds.empty() ? model.kinds.front().partition : "";
 }
 
 // "on-demand", "spot", "reserved".
-std::string_view purchase_name(scenarios::CapacityType type) {
+std::string_view purchase_name(CapacityType type) {
   switch (type) {
-    case scenarios::CapacityType::OnDemand:
+    case CapacityType::OnDemand:
       return "on-demand";
-    case scenarios::CapacityType::Spot:
+    case CapacityType::Spot:
       return "spot";
-    case scenarios::CapacityType::Reserved:
+    case CapacityType::Reserved:
       return "reserved";
   }
   return "on-demand";
@@ -61,16 +61,14 @@ namespace {
 
 // Whether nodes of the pool have such a label: of a pool whose nodes stay nobody says who made
 // them.
-bool has_label(const scenarios::Scenario& scenario, const scenarios::NodePool& pool,
-               std::string_view label) {
+bool has_label(const Scenario& scenario, const NodePool& pool, std::string_view label) {
   return !pool.most_nodes || scenarios::label_by(maker_of(scenario.provisioner.kind), label);
 }
 
 }  // namespace
 
-std::map<std::string, std::string> pool_labels(const scenarios::Scenario& scenario,
-                                               const scenarios::NodePool& pool) {
-  const bool spot = pool.capacity_type == scenarios::CapacityType::Spot;
+std::map<std::string, std::string> pool_labels(const Scenario& scenario, const NodePool& pool) {
+  const bool spot = pool.capacity_type == CapacityType::Spot;
   std::map<std::string, std::string> made{
       {"kubernetes.io/os", "linux"},
       {"topology.kubernetes.io/region", scenario.region},
@@ -87,7 +85,7 @@ std::map<std::string, std::string> pool_labels(const scenarios::Scenario& scenar
 
 // Source: aws/karpenter-provider-aws @1d927085, pkg/providers/instancetype/types.go
 // (computeRequirements).
-scenarios::NodeLabels type_labels(const models::InstanceType& type) {
+scenarios::NodeLabels type_labels(const InstanceType& type) {
   scenarios::NodeLabels labels = scenarios::labels_of_type(type.name);
   labels[std::string(scenarios::kArchitectureLabel)] = type.architecture;
   const auto set = [&](std::string_view name, std::optional<std::string> value) {
@@ -110,10 +108,8 @@ scenarios::NodeLabels type_labels(const models::InstanceType& type) {
   return labels;
 }
 
-std::map<std::string, std::string> node_labels(const scenarios::Scenario& scenario,
-                                               const scenarios::NodePool& pool,
-                                               const models::InstanceType& type,
-                                               const PoolModel& model) {
+std::map<std::string, std::string> node_labels(const Scenario& scenario, const NodePool& pool,
+                                               const InstanceType& type, const PoolModel& model) {
   const SharingLabels sharing = sharing_labels(pool, model);
   std::map<std::string, std::string> labels = pool.labels;
   for (const auto& [key, value] : type_labels(type)) {
@@ -142,8 +138,6 @@ std::map<std::string, std::string> node_labels(const scenarios::Scenario& scenar
 
 namespace {
 
-using scenarios::NodePool;
-
 // Of the nodes in the Spot Advisor's last bucket (">20%"), and where it says nothing: Assumed.
 constexpr double kMostTakenBack = 0.25;
 
@@ -153,22 +147,22 @@ Rate per_month(double share) {
   return {-portable_log(1 - share) / kMonthSeconds};
 }
 
-models::PurchaseOption purchase_option(scenarios::CapacityType type) {
+models::PurchaseOption purchase_option(CapacityType type) {
   switch (type) {
-    case scenarios::CapacityType::OnDemand:
+    case CapacityType::OnDemand:
       return models::PurchaseOption::OnDemand;
-    case scenarios::CapacityType::Spot:
+    case CapacityType::Spot:
       return models::PurchaseOption::Spot;
-    case scenarios::CapacityType::Reserved:
+    case CapacityType::Reserved:
       return models::PurchaseOption::Reserved;
   }
   return models::PurchaseOption::OnDemand;
 }
 
-const models::InstanceType* find_instance(const NodePool& pool, const models::Catalogue& catalogue,
-                                          Diagnostics& found) {
+const InstanceType* find_instance(const NodePool& pool, const Catalogue& catalogue,
+                                  Diagnostics& found) {
   const auto& wanted = pool.instance_type;
-  const models::InstanceType* type = catalogue.find_instance(wanted.value);
+  const InstanceType* type = catalogue.find_instance(wanted.value);
   if (type == nullptr) {
     found.push_back(
         unknown_name(Code::InstanceUnknown, wanted,
@@ -185,8 +179,8 @@ const models::InstanceType* find_instance(const NodePool& pool, const models::Ca
 }
 
 // The scenario's plan for what the pool buys by the hour; null: it has none.
-const scenarios::PricePlan* plan_of(const scenarios::Scenario& scenario, const NodePool& pool) {
-  if (pool.capacity_type != scenarios::CapacityType::OnDemand) return nullptr;
+const scenarios::PricePlan* plan_of(const Scenario& scenario, const NodePool& pool) {
+  if (pool.capacity_type != CapacityType::OnDemand) return nullptr;
   for (const scenarios::PricePlan& plan : scenario.price_plans) {
     if (plan.instance_type.value == pool.instance_type.value) return &plan;
   }
@@ -202,8 +196,8 @@ models::Price agreed_price(const scenarios::PricePlan* plan, models::Price price
   return price;
 }
 
-std::optional<models::Price> find_price(const scenarios::Scenario& scenario, const NodePool& pool,
-                                        const models::Catalogue& catalogue, Diagnostics& found) {
+std::optional<models::Price> find_price(const Scenario& scenario, const NodePool& pool,
+                                        const Catalogue& catalogue, Diagnostics& found) {
   auto price = catalogue.prices.find(pool.instance_type.value, scenario.region,
                                      purchase_option(pool.capacity_type));
   if (price) {
@@ -226,8 +220,8 @@ std::optional<models::Price> find_price(const scenarios::Scenario& scenario, con
 
 // How often EC2 takes one node back, from the middle of the Spot Advisor's bucket of nodes that it
 // took back within a month.
-void take_advice(const models::Catalogue& catalogue, const std::string& instance,
-                 const std::string& region, SpotModel& spot) {
+void take_advice(const Catalogue& catalogue, const std::string& instance, const std::string& region,
+                 SpotModel& spot) {
   constexpr std::pair<std::string_view, double> kFrequencies[] = {{"<5%", 0.025},
                                                                   {"5-10%", 0.075},
                                                                   {"10-15%", 0.125},
@@ -249,9 +243,9 @@ void take_advice(const models::Catalogue& catalogue, const std::string& instance
                             100 * kMostTakenBack);
 }
 
-std::optional<SpotModel> model_spot(const scenarios::Scenario& scenario, const NodePool& pool,
-                                    const models::Catalogue& catalogue, Diagnostics& found) {
-  if (pool.capacity_type != scenarios::CapacityType::Spot) return std::nullopt;
+std::optional<SpotModel> model_spot(const Scenario& scenario, const NodePool& pool,
+                                    const Catalogue& catalogue, Diagnostics& found) {
+  if (pool.capacity_type != CapacityType::Spot) return std::nullopt;
   const scenarios::Spot stated = pool.spot.value_or(scenarios::Spot{});
   SpotModel spot;
   spot.notice = stated.notice;
@@ -277,7 +271,7 @@ std::optional<SpotModel> model_spot(const scenarios::Scenario& scenario, const N
 }
 
 // What a node has for the scenario's pods beside those of its DaemonSets. False: nothing.
-bool leave_to_pods(const NodePool& pool, const models::InstanceType& type, PoolModel& model,
+bool leave_to_pods(const NodePool& pool, const InstanceType& type, PoolModel& model,
                    Diagnostics& found) {
   model.daemon_sets = pool.daemon_sets;
   const Millicores cpu = pool.allocatable.cpu.value_or(type.allocatable_cpu);
@@ -300,11 +294,11 @@ bool leave_to_pods(const NodePool& pool, const models::InstanceType& type, PoolM
     if (model.allocatable_cpu.count > 0 && model.allocatable_memory.count > 0) continue;
     model.allocatable_cpu = std::max(Millicores{}, model.allocatable_cpu);
     model.allocatable_memory = std::max(Bytes{}, model.allocatable_memory);
-    return refuse(fmt::format("DaemonSets leave nothing of {}: with {} they ask for all of its {} "
-                              "CPUs or {:.1f} GiB",
-                              type.name, daemon.name, static_cast<double>(cpu.count) / 1000,
-                              in_gibibytes(memory)),
-                  "smaller requests, or a larger instance type");
+    return refuse(
+        fmt::format(
+            "DaemonSets leave nothing of {}: with {} they ask for all of its {} CPUs or {:.1f} GiB",
+            type.name, daemon.name, static_cast<double>(cpu.count) / 1000, in_gibibytes(memory)),
+        "smaller requests, or a larger instance type");
   }
   if (model.max_pods > 0) return true;
   return refuse(fmt::format("{} DaemonSets leave no place for a pod: {} holds {} pods",
@@ -314,7 +308,7 @@ bool leave_to_pods(const NodePool& pool, const models::InstanceType& type, PoolM
 
 // From the instance type, autoscalers know nvidia.com/gpu as the number of whole GPUs; EC2 says 0
 // of a fraction. They know no other GPU resource.
-void set_expectations(const scenarios::Provisioner& provisioner, const models::InstanceType& type,
+void set_expectations(const scenarios::Provisioner& provisioner, const InstanceType& type,
                       PoolModel& pool) {
   const bool told = provisioner.kind == scenarios::Provisioner::Kind::Karpenter
                         ? provisioner.node_overlay
@@ -346,12 +340,12 @@ bool keep_healthy(const NodePool& pool, PoolModel& model, Diagnostics& found) {
 
 }  // namespace
 
-bool has_prices(const models::Catalogue& catalogue, const std::string& region) {
+bool has_prices(const Catalogue& catalogue, const std::string& region) {
   return std::ranges::binary_search(catalogue.prices.regions(), region);
 }
 
 Diagnostic unknown_region(const std::string& region, const SourceLocation& where,
-                          const models::Catalogue& catalogue) {
+                          const Catalogue& catalogue) {
   const std::vector<std::string>& regions = catalogue.prices.regions();
   const auto near = nearest_name(region, regions);
   return make_diagnostic(
@@ -422,12 +416,12 @@ std::vector<std::vector<Tickets>> PoolModel::companies(std::size_t kind) const {
   return out;
 }
 
-std::optional<PoolModel> model_pool(const scenarios::Scenario& scenario, const NodePool& pool,
-                                    const models::Catalogue& catalogue, Diagnostics& found) {
-  const models::InstanceType* type = find_instance(pool, catalogue, found);
+std::optional<PoolModel> model_pool(const Scenario& scenario, const NodePool& pool,
+                                    const Catalogue& catalogue, Diagnostics& found) {
+  const InstanceType* type = find_instance(pool, catalogue, found);
   if (type == nullptr) return std::nullopt;
   const std::optional<models::Price> price = find_price(scenario, pool, catalogue, found);
-  const models::GpuModel* gpu = catalogue.find_gpu(type->gpu_model);
+  const GpuModel* gpu = catalogue.find_gpu(type->gpu_model);
   if (gpu == nullptr) {
     add_diagnostic(found, Code::GpuUnknown, pool.instance_type.where,
                    fmt::format("the catalogue has no figures for {}, the GPU of {}",

@@ -36,23 +36,22 @@ Diagnostic unknown_name(Code code, const Located<std::string>& wanted, const std
 }
 
 // What a profile of the catalogue says of how a process shares a GPU, where `spec` does not.
-void take_profile(const models::WorkloadProfile& profile, scenarios::Workload& spec);
+void take_profile(const WorkloadProfile& profile, Workload& spec);
 // ... and how long a step or request takes. REQUIRES: spec.measured.
-void take_times(const models::WorkloadProfile& profile, scenarios::Workload& spec);
+void take_times(const WorkloadProfile& profile, Workload& spec);
 
 // Whether its capacityShare is that of profiles like it, as `slicewise calibrate` writes it where
 // measurements do not tell.
-bool borrows_capacity(const models::WorkloadProfile& profile);
+bool borrows_capacity(const WorkloadProfile& profile);
 
 // The workload with what the catalogue knows of the profile or language model that it names.
-scenarios::Workload filled_in(const scenarios::Workload& workload,
-                              const models::Catalogue& catalogue);
+Workload filled_in(const Workload& workload, const Catalogue& catalogue);
 
 // Whether the price book knows the region at all.
-bool has_prices(const models::Catalogue& catalogue, const std::string& region);
+bool has_prices(const Catalogue& catalogue, const std::string& region);
 // What to say where it does not.
 Diagnostic unknown_region(const std::string& region, const SourceLocation& where,
-                          const models::Catalogue& catalogue);
+                          const Catalogue& catalogue);
 
 // The entry of the device plugin's `sharing` that replicates a device.
 struct PluginEntry {
@@ -61,17 +60,15 @@ struct PluginEntry {
   bool mps = false;
 };
 // nullopt when the plugin leaves devices called `device` unshared.
-std::optional<PluginEntry> plugin_entry(const scenarios::NodePool& pool, std::string_view device);
+std::optional<PluginEntry> plugin_entry(const NodePool& pool, std::string_view device);
 
 // The node under each MIG layout that the pool ever has; empty without MIG.
-std::vector<CutNode> cut_nodes(const scenarios::NodePool& pool, const models::InstanceType& type,
-                               const models::GpuModel& gpu, const models::Catalogue& catalogue,
-                               Diagnostics& found);
+std::vector<CutNode> cut_nodes(const NodePool& pool, const InstanceType& type, const GpuModel& gpu,
+                               const Catalogue& catalogue, Diagnostics& found);
 
 // Fills in offers, domain kinds, layouts and the name of the strategy.
-void model_sharing(const scenarios::Scenario& scenario, const scenarios::NodePool& pool,
-                   const models::InstanceType& type, const std::vector<CutNode>& cuts,
-                   PoolModel& model, Diagnostics& found);
+void model_sharing(const Scenario& scenario, const NodePool& pool, const InstanceType& type,
+                   const std::vector<CutNode>& cuts, PoolModel& model, Diagnostics& found);
 
 // Clients of MPS that a GPU or MIG instance takes, of so many on a whole GPU. Source: NVIDIA MIG
 // User Guide (r570), "the maximum number of clients (48) is lowered proportionally to the Compute
@@ -79,49 +76,45 @@ void model_sharing(const scenarios::Scenario& scenario, const scenarios::NodePoo
 int mps_clients_in(const DomainKind& kind, int on_gpu);
 
 // A share of the threads as a number of SMs, rounded down. Source: MPS documentation.
-double whole_sms(double share, const models::GpuModel& gpu, const models::DomainShare& domain);
+double whole_sms(double share, const GpuModel& gpu, const models::DomainShare& domain);
 
 // What the DRA driver publishes of such a device.
-scenarios::DraDevice device_of(const models::GpuModel& gpu, const DomainKind& kind);
+scenarios::DraDevice device_of(const GpuModel& gpu, const DomainKind& kind);
 
 // Makes offers of the claims that select devices of the pool, in place of the device plugin's.
-void share_by_claims(const scenarios::Scenario& scenario, const scenarios::NodePool& pool,
-                     PoolModel& model, Diagnostics& found);
+void share_by_claims(const Scenario& scenario, const NodePool& pool, PoolModel& model,
+                     Diagnostics& found);
 
 // Makes offers of the parts of GPUs that pods ask HAMi or KAI for. REQUIRES: the pool has one kind.
-void share_by_books(const scenarios::Scenario& scenario, const scenarios::NodePool& pool,
-                    PoolModel& model, Diagnostics& found);
+void share_by_books(const Scenario& scenario, const NodePool& pool, PoolModel& model,
+                    Diagnostics& found);
 // What a pod asks HAMi or KAI for, by the name of its offer; nullopt: nothing, or neither is there.
-std::optional<scenarios::ExtendedRequest> part_request(const scenarios::Scenario& scenario,
-                                                       const scenarios::Workload& workload,
+std::optional<scenarios::ExtendedRequest> part_request(const Scenario& scenario,
+                                                       const Workload& workload,
                                                        Diagnostics& found);
 
 // What Kubernetes' and Karpenter's labels say of nodes of the type.
-scenarios::NodeLabels type_labels(const models::InstanceType& type);
+scenarios::NodeLabels type_labels(const InstanceType& type);
 
 // Labels that nodes carry by their pool, whatever their type. The scenario's own labels win.
-std::map<std::string, std::string> pool_labels(const scenarios::Scenario& scenario,
-                                               const scenarios::NodePool& pool);
+std::map<std::string, std::string> pool_labels(const Scenario& scenario, const NodePool& pool);
 
 // The labels that a GPU node of EKS carries without anybody's doing, by who makes it where nodes
 // come and go, and those of GPU Feature Discovery. The scenario's own labels win.
-std::map<std::string, std::string> node_labels(const scenarios::Scenario& scenario,
-                                               const scenarios::NodePool& pool,
-                                               const models::InstanceType& type,
-                                               const PoolModel& model);
+std::map<std::string, std::string> node_labels(const Scenario& scenario, const NodePool& pool,
+                                               const InstanceType& type, const PoolModel& model);
 
 // nullopt when the pool's instance type, GPU or price is unknown, or its strategy is refused.
-std::optional<PoolModel> model_pool(const scenarios::Scenario& scenario,
-                                    const scenarios::NodePool& pool,
-                                    const models::Catalogue& catalogue, Diagnostics& found);
+std::optional<PoolModel> model_pool(const Scenario& scenario, const NodePool& pool,
+                                    const Catalogue& catalogue, Diagnostics& found);
 
 // Matches what each workload asks for with what the pools offer, and fills in what one unit of its
 // work costs on each of them.
-void model_workloads(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
-                     World& world, Diagnostics& found);
+void model_workloads(const Scenario& scenario, const Catalogue& catalogue, World& world,
+                     Diagnostics& found);
 
 // The queues of Kueue, and what Jobs that wait in them ask for. REQUIRES: the workloads are there.
-void model_quotas(const scenarios::Scenario& scenario, World& world, Diagnostics& found);
+void model_quotas(const Scenario& scenario, World& world, Diagnostics& found);
 
 // Pods that are on nodes when the run begins; tells of nodes that do not hold theirs.
 void model_starts(World& world, Diagnostics& found);
@@ -132,32 +125,29 @@ struct Offered {
   bool any_mig_name = false;       // of a pool whose layout is not known
   bool any_pool = false;
 };
-Offered offered_names(const scenarios::Scenario& scenario, const World& world);
+Offered offered_names(const Scenario& scenario, const World& world);
 
 // The one extended resource that the pod asks for; nullptr when it asks for none, or on an error.
-const scenarios::ExtendedRequest* gpu_request(const scenarios::Workload& spec,
+const scenarios::ExtendedRequest* gpu_request(const Workload& spec,
                                               const std::vector<PoolModel>& pools,
-                                              const Offered& offered,
-                                              const models::Catalogue& catalogue,
+                                              const Offered& offered, const Catalogue& catalogue,
                                               Diagnostics& found);
 
 // Fills in what the workload asks for, nullptr for no GPU, and which pools could take it.
 void match_offers(const scenarios::ExtendedRequest* request, World& world, WorkloadModel& model);
 // The same for a workload that claims devices of DRA.
-void match_claim(const scenarios::Scenario& scenario, World& world, WorkloadModel& model,
-                 Diagnostics& found);
+void match_claim(const Scenario& scenario, World& world, WorkloadModel& model, Diagnostics& found);
 
 // Whether figures can be carried over from one GPU to the other by their FP32 rates.
-bool has_roofline(const models::GpuModel& from, const models::GpuModel& to);
+bool has_roofline(const GpuModel& from, const GpuModel& to);
 
 // What one unit of the workload costs on `pool`. `from`: the GPU that its figures were taken on;
 // nullptr: the pool's own. On a pool that its pods stay away from, figures that cannot be carried
 // over are left as they are.
-PoolDemand demand_on(const scenarios::Workload& spec, const models::GpuModel* from,
-                     const PoolModel& pool);
+PoolDemand demand_on(const Workload& spec, const GpuModel* from, const PoolModel& pool);
 
 // p of the execution law where neither the scenario nor a profile says it.
-double usual_norm(const scenarios::Workload& spec);
+double usual_norm(const Workload& spec);
 
 // How many times as long kernels run on a whole GPU where the work itself takes `gpu_scale` times
 // as long: the fixed part of the time stays.
@@ -168,7 +158,7 @@ struct CarriedOver {
   // is to 1.
   bool is_bound = false;
 };
-CarriedOver carried_over(const scenarios::Workload& spec, double gpu_scale);
+CarriedOver carried_over(const Workload& spec, double gpu_scale);
 
 // The loosest limit of each kind that objectives put on single requests.
 RequestLimits request_limits(std::span<const scenarios::Objective> objectives);
@@ -182,14 +172,14 @@ void model_traces(World& world, Diagnostics& found);
 
 // Fills in what a language model leaves open from the catalogue, and `measured` with the GPU that
 // its figures were taken on; the GPU time of a "request" is then that of one decoding step.
-void apply_llm(const models::Catalogue& catalogue, scenarios::Workload& spec, Diagnostics& found);
+void apply_llm(const Catalogue& catalogue, Workload& spec, Diagnostics& found);
 
 // How an engine with so much of its model on a GPU of the pool sleeps and wakes up.
 SleepDemand sleep_of(const scenarios::EngineSleep& sleep, Bytes weights, const PoolModel& pool);
 
 // The steps and the KV cache of a language model in every kind of domain. `from`: as above.
 // REQUIRES: the workload's offers are known.
-void model_llm(const models::Catalogue& catalogue, const models::GpuModel* from, const World& world,
+void model_llm(const Catalogue& catalogue, const GpuModel* from, const World& world,
                WorkloadModel& model, Diagnostics& found);
 
 // What engines hold asleep, and whether memory of the host is kept for it. REQUIRES: all workloads
@@ -215,7 +205,7 @@ bool lacks_capacity(const WorkloadModel& model, const World& world);
 bool lacks_kernels(const WorkloadModel& model, const World& world);
 
 // Adds the inputs of `world` to its provenance counts and notes which ones nobody measured.
-void count_provenance(const scenarios::Scenario& scenario, UnknownInputs unknown, World& world);
+void count_provenance(const Scenario& scenario, UnknownInputs unknown, World& world);
 
 // EKS's fee for the cluster.
 UsdPerHour control_plane_fee(scenarios::ControlPlane plane);

@@ -19,9 +19,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::Scenario;
-using scenarios::Traffic;
-
 constexpr Duration kWeek = hours(std::int64_t{24} * 7);
 
 // A piece of the curve of a source.
@@ -92,7 +89,7 @@ std::vector<MissedPeak> missed_peaks(const Scenario& scenario) {
   const auto look_at = [&](const std::string& name, const Traffic& traffic) {
     if (auto peak = missed_peak(scenario, name, traffic)) missed.push_back(std::move(*peak));
   };
-  for (const scenarios::Workload& workload : scenario.workloads) {
+  for (const Workload& workload : scenario.workloads) {
     if (workload.count == 0 || !workload.traffic) continue;
     look_at(workload.name.value, *workload.traffic);
   }
@@ -108,7 +105,7 @@ std::vector<const Traffic*> traffic_by_day(const Scenario& scenario) {
     const bool by_day = std::holds_alternative<scenarios::Diurnal>(traffic.shape);
     if (by_day && traffic.mean.per_second > 0) sources.push_back(&traffic);
   };
-  for (const scenarios::Workload& workload : scenario.workloads) {
+  for (const Workload& workload : scenario.workloads) {
     if (workload.count > 0 && workload.traffic) take(*workload.traffic);
   }
   for (const scenarios::Pipeline& pipeline : scenario.pipelines) take(pipeline.traffic);
@@ -172,8 +169,7 @@ Diagnostics peaks_not_in_run(const Scenario& scenario) {
 Scenario at_its_peak(Scenario scenario) {
   const auto& workloads = scenario.workloads;
   const bool has_cron_jobs = std::ranges::any_of(
-      workloads,
-      [](const scenarios::Workload& workload) { return workload.count > 0 && workload.schedule; });
+      workloads, [](const Workload& workload) { return workload.count > 0 && workload.schedule; });
   const std::vector<MissedPeak> missed = missed_peaks(scenario);
   if (scenario.starts_at || has_cron_jobs || std::ranges::none_of(missed, &MissedPeak::by_day)) {
     return scenario;

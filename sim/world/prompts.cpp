@@ -19,16 +19,16 @@ namespace {
 using Blocks = std::shared_ptr<const scenarios::PromptBlocks>;
 
 // Those of a trace that is replayed.
-Blocks blocks_of(const scenarios::Traffic& traffic) {
+Blocks blocks_of(const Traffic& traffic) {
   const auto* trace = std::get_if<scenarios::RequestTrace>(&traffic.shape);
   return trace == nullptr ? nullptr : trace->blocks;
 }
 
 // Of the traffic whose prompts the Service gets; its own llm.tokens take their place.
 std::vector<Blocks> traced_blocks(const World& world, std::size_t workload) {
-  const scenarios::Workload& spec = world.workloads[workload].spec;
+  const Workload& spec = world.workloads[workload].spec;
   std::vector<Blocks> all;
-  const auto add = [&](const scenarios::Traffic& traffic) {
+  const auto add = [&](const Traffic& traffic) {
     if (auto blocks = blocks_of(traffic)) all.push_back(std::move(blocks));
   };
   if (spec.llm->input) return all;
@@ -49,7 +49,7 @@ Blocks prefixes_of(const scenarios::SharedPrefix& prefix) {
 }
 
 // Tokens of the longest prompt; nullopt: there is no such number, or a pipeline's trace knows it.
-std::optional<std::int64_t> longest_prompt(const scenarios::Workload& spec) {
+std::optional<std::int64_t> longest_prompt(const Workload& spec) {
   using Law = scenarios::RandomAmount::Law;
   if (const auto& input = spec.llm->input) {
     if (input->law != Law::Constant) return input->most;

@@ -64,7 +64,7 @@ const models::Mps* mps_in_pool(const PoolModel& pool) {
   return nullptr;
 }
 
-void count_turns(const scenarios::NodePool& spec, const PoolModel& pool,
+void count_turns(const NodePool& spec, const PoolModel& pool,
                  const std::vector<scenarios::ResourceClaim>& claims, Counter& counter) {
   counter.add(spec.gpu.time_slice ? Provenance::Assumed : Provenance::Catalog, pool.name,
               "time slice");
@@ -86,7 +86,7 @@ void count_turns(const scenarios::NodePool& spec, const PoolModel& pool,
   }
 }
 
-void count_pool(const scenarios::NodePool& spec, const PoolModel& pool, const World& world,
+void count_pool(const NodePool& spec, const PoolModel& pool, const World& world,
                 const std::vector<scenarios::ResourceClaim>& claims, Counter& counter) {
   counter.add(Provenance::Catalog, pool.name, "instance figures");
   counter.add(Provenance::Catalog, pool.name, "price");
@@ -171,52 +171,51 @@ const WorkloadModel* with_unknown_kernels(const WorkloadModel& model, const Worl
 }
 
 void note_unknown_kernels(const WorkloadModel& model, UnknownInputs inputs, World& world) {
-  if (model.spec.kind != scenarios::WorkloadKind::Service || model.spec.llm) return;
+  if (model.spec.kind != WorkloadKind::Service || model.spec.llm) return;
   if (model.spec.count == 0) return;
   const WorkloadModel* unknown = with_unknown_kernels(model, world);
   if (unknown == nullptr) return;
   const scenarios::Measured& m = *unknown->spec.measured;
   const bool is_drawn = inputs == UnknownInputs::Drawn;
   const std::string requests = model.spec.given_name();
-  const std::string follows =
-      is_drawn ? fmt::format(
-                     "each replication draws it, and by that requests of \"{}\" wait for "
-                     "kernels of others under MPS",
-                     requests)
-               : fmt::format(
-                     "what requests of \"{}\" wait for kernels of others under MPS is a "
-                     "mean, and the tail of their latency is too short",
-                     requests);
+  const std::string follows = is_drawn
+                                  ? fmt::format(
+                                        "each replication draws it, and by that requests of \"{}\" "
+                                        "wait for kernels of others under MPS",
+                                        requests)
+                                  : fmt::format(
+                                        "what requests of \"{}\" wait for kernels of others under "
+                                        "MPS is a mean, and the tail of their latency is too short",
+                                        requests);
   add_diagnostic(
       world.findings, Code::KernelTimeUnknown,
       m.where.line > 0 ? m.where : unknown->spec.name.where,
       fmt::format("nobody says how long kernels of \"{}\" last: {}", unknown->spec.given_name(),
                   follows),
-      fmt::format("measured.kernelTime, as `nsys stats` or gpu_probe has it, of all that share the "
-                  "GPU{}",
-                  is_drawn
-                      ? " narrows the ranges"
-                      : "; `run --inputs sampled` draws it from what kernels of such work last"));
+      fmt::format(
+          "measured.kernelTime, as `nsys stats` or gpu_probe has it, of all that share the GPU{}",
+          is_drawn ? " narrows the ranges"
+                   : "; `run --inputs sampled` draws it from what kernels of such work last"));
   if (unknown != &model) world.findings.back().workloads = {unknown->spec.given_name()};
 }
 
-void count_traffic(const scenarios::Traffic& traffic, const std::string& owner, Counter& counter) {
+void count_traffic(const Traffic& traffic, const std::string& owner, Counter& counter) {
   if (traffic.provenance) counter.add(*traffic.provenance, owner, "traffic");
 }
 
 void count_workload(const WorkloadModel& model, Counter& counter) {
-  const scenarios::Workload& spec = model.spec;
+  const Workload& spec = model.spec;
   if (spec.traffic) count_traffic(*spec.traffic, model.name, counter);
   const scenarios::Measured& m = *spec.measured;
   const auto add = [&](bool given, const char* input) {
     if (given) counter.add(m.provenance, model, input);
   };
   if (spec.llm) return;  // count_llm
-  if (spec.kind == scenarios::WorkloadKind::Notebook) {
+  if (spec.kind == WorkloadKind::Notebook) {
     add(true, "sessions of a user");
     add(true, "cells (intervals and gpuTime)");
     add(m.cpu.has_value(), "cpu");
-  } else if (spec.kind == scenarios::WorkloadKind::Service) {
+  } else if (spec.kind == WorkloadKind::Service) {
     add(m.request_gpu_time.has_value(), "requestGpuTime");
   } else {
     add(m.unit_time.has_value(), "unitTime");
@@ -314,13 +313,12 @@ void count_all_reduce(const WorkloadModel& model, const World& world, Counter& c
 std::string percent_text(double share) { return fmt::format("{:.3g} %", 100 * share); }
 
 // "x 0.58 (kernels fill 62 % of the GPU, by smActive; that work x 0.382, launches and waits stay)".
-std::string factor_text(const scenarios::Workload& spec, double gpu_scale) {
+std::string factor_text(const Workload& spec, double gpu_scale) {
   const CarriedOver found = carried_over(spec, gpu_scale);
   if (found.is_bound) {
     return fmt::format(
         "x {:.3g} if kernels fill {} of the GPU, up to x 1 the less they fill: it hangs on "
-        "smActive, "
-        "which is not given",
+        "smActive, which is not given",
         found.factor, percent_text(found.share));
   }
   return fmt::format(
@@ -376,12 +374,11 @@ void note_shared(const WorkloadModel& model, World& world, Counter& counter) {
     constexpr double kUs = 1e6;
     add_diagnostic(
         world.findings, Code::LlmShared, model.spec.llm->where,
-        fmt::format(
-            "{} GPUs of pool \"{}\" share each layer of \"{}\": reading the weights takes "
-            "{:.3g} ms, a token {:.3g} us; all-reduces add {:.3g} ms to a step and {:.3g} us "
-            "for each of its tokens (derived from one GPU)",
-            demand.gpus, pool.name, model.name, kMs * there.weights_s, kUs * there.token_s,
-            kMs * exchange.overhead_s, kUs * exchange.exchange_s),
+        fmt::format("{} GPUs of pool \"{}\" share each layer of \"{}\": reading the weights takes "
+                    "{:.3g} ms, a token {:.3g} us; all-reduces add {:.3g} ms to a step and {:.3g} "
+                    "us for each of its tokens (derived from one GPU)",
+                    demand.gpus, pool.name, model.name, kMs * there.weights_s, kUs * there.token_s,
+                    kMs * exchange.overhead_s, kUs * exchange.exchange_s),
         fmt::format("vllm serve --tensor-parallel-size {}; measure it to replace the estimate",
                     demand.gpus));
   }
@@ -427,7 +424,7 @@ bool lacks_kernels(const WorkloadModel& model, const World& world) {
   });
 }
 
-void count_provenance(const scenarios::Scenario& scenario, UnknownInputs unknown, World& world) {
+void count_provenance(const Scenario& scenario, UnknownInputs unknown, World& world) {
   Counter counter(world.provenance);
   for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
     count_pool(scenario.node_pools[pool], world.pools[pool], world, scenario.claims, counter);

@@ -21,7 +21,6 @@ using scenarios::FlavorQuotas;
 using scenarios::ResourceFlavor;
 using scenarios::ResourceGroup;
 using scenarios::ResourceQuota;
-using scenarios::Scenario;
 
 const ResourceFlavor* flavor_called(const Scenario& scenario, const std::string& name) {
   return find_or_null(scenario.flavors, name, [](const auto& flavor) { return flavor.name.value; });
@@ -41,7 +40,7 @@ PoolMask pools_of(const ResourceFlavor& flavor, const World& world) {
 }
 
 // Kueue looks at those labels only that the flavor has, and at its taints, not at nodes.
-bool suits(const ResourceFlavor& flavor, const scenarios::PodTemplate& pod) {
+bool suits(const ResourceFlavor& flavor, const PodTemplate& pod) {
   const auto is_kept = [&](const auto& wanted) {
     const auto label = flavor.node_labels.find(wanted.first);
     return label == flavor.node_labels.end() || label->second == wanted.second;
@@ -67,7 +66,7 @@ QuotaLimits limits_of(const ResourceQuota& quota) {
 }
 
 // By a pod.
-std::map<std::string, std::int64_t> asked_by(const scenarios::Workload& workload) {
+std::map<std::string, std::int64_t> asked_by(const Workload& workload) {
   std::map<std::string, std::int64_t> each = {{"cpu", workload.pod.cpu_request.count},
                                               {"memory", workload.pod.memory_request.count},
                                               {"pods", 1}};
@@ -78,7 +77,7 @@ std::map<std::string, std::int64_t> asked_by(const scenarios::Workload& workload
 }
 
 // Of the workload, the pods that Kueue admits together.
-int pods_of_set(const scenarios::Workload& workload) {
+int pods_of_set(const Workload& workload) {
   return workload.part_of.value.empty() ? workload.pods_per_job
                                         : std::max(1, workload.pods_at_once());
 }
@@ -187,12 +186,12 @@ class Queued {
 void tell_of_empty_flavors(const Scenario& scenario, const World& world, Diagnostics& found) {
   for (const ResourceFlavor& flavor : scenario.flavors) {
     if (pools_of(flavor, world) != 0) continue;
-    Diagnostic told = make_diagnostic(
-        Code::NodeSelectorUnmet, flavor.name.where,
-        fmt::format("no node pool has the labels of flavor \"{}\": pods of Jobs that are admitted "
-                    "to it stay Pending",
-                    flavor.name.value),
-        "give a node pool its nodeLabels, or leave the flavor out");
+    Diagnostic told =
+        make_diagnostic(Code::NodeSelectorUnmet, flavor.name.where,
+                        fmt::format("no node pool has the labels of flavor \"{}\": pods of Jobs "
+                                    "that are admitted to it stay Pending",
+                                    flavor.name.value),
+                        "give a node pool its nodeLabels, or leave the flavor out");
     told.severity = Severity::Warning;
     found.push_back(std::move(told));
   }
@@ -212,12 +211,11 @@ void tell_of_never(const WorkloadModel& model, const World& world, Diagnostics& 
 
 // Kueue looks at quotas, not at nodes.
 void tell_of_small_nodes(const WorkloadModel& model, const Queued& queued, Diagnostics& found) {
-  add_diagnostic(
-      found, Code::JobNeverFits, model.spec.queue.where,
-      fmt::format("Jobs of \"{}\" that are admitted to flavor \"{}\" stay Pending: no node of its "
-                  "pools holds one of their pods",
-                  model.name, queued.fits_no_node_of()),
-      "a nodeSelector with the labels of a flavor whose nodes hold them");
+  add_diagnostic(found, Code::JobNeverFits, model.spec.queue.where,
+                 fmt::format("Jobs of \"{}\" that are admitted to flavor \"{}\" stay Pending: no "
+                             "node of its pools holds one of their pods",
+                             model.name, queued.fits_no_node_of()),
+                 "a nodeSelector with the labels of a flavor whose nodes hold them");
 }
 
 void tell_of_groups_apart(const WorkloadModel& model, Diagnostics& found) {
@@ -230,7 +228,7 @@ void tell_of_groups_apart(const WorkloadModel& model, Diagnostics& found) {
 }
 
 // Whether both are parts of what Kueue admits as a whole.
-bool is_same_object(const scenarios::Workload& a, const scenarios::Workload& b) {
+bool is_same_object(const Workload& a, const Workload& b) {
   return a.is_of_one_object_with(b) && a.queue.value == b.queue.value && a.count > 0 && b.count > 0;
 }
 
@@ -258,10 +256,9 @@ void admit_together(World& world, Diagnostics& found) {
         parts, [](const WorkloadModel* part) { return !part->queued->never.empty(); });
     for (WorkloadModel* part : parts) {
       if (!part->queued->never.empty()) continue;
-      part->queued->never = fmt::format(
-          "the parts of \"{}\" ask for more together than the queue "
-          "may have",
-          first.spec.part_of.value);
+      part->queued->never =
+          fmt::format("the parts of \"{}\" ask for more together than the queue may have",
+                      first.spec.part_of.value);
     }
     const FindingsAbout about(first.spec.given_name(), found);
     if (!is_told) tell_of_never(first, world, found);

@@ -19,7 +19,7 @@ const scenarios::RecordedJobs& source_of(const World& world, const TraceModel& t
 // layout or one to come.
 std::optional<scenarios::Apart> lacks(const PoolModel& pool, const WorkloadModel& workload,
                                       std::size_t offer) {
-  const scenarios::PodTemplate& pod = workload.spec.pod;
+  const PodTemplate& pod = workload.spec.pod;
   if (workload.tickets > pool.most_tickets_per_node(offer)) return scenarios::Apart::NodeGpus;
   if (pod.cpu_request > pool.allocatable_cpu) return scenarios::Apart::NodeCpu;
   if (pod.memory_request > pool.allocatable_memory) return scenarios::Apart::NodeMemory;
@@ -47,7 +47,7 @@ std::optional<scenarios::Apart> lacks_everywhere(const World& world,
 std::vector<ApartJobs> jobs_for_no_node(const World& world, TraceModel& trace) {
   std::vector<ApartJobs> apart;
   for (const std::size_t w : trace.workloads) {
-    const scenarios::Workload& spec = world.workloads[w].spec;
+    const Workload& spec = world.workloads[w].spec;
     const auto why = lacks_everywhere(world, world.workloads[w]);
     if (!why || spec.count == 0) continue;
     trace.never_fit.push_back(w);
@@ -68,11 +68,10 @@ std::string what_helps(const World& world, const TraceModel& trace, scenarios::A
     return std::ranges::any_of(world.workloads[w].on_pool,
                                [](const PoolDemand& pool) { return pool.offer && pool.gpus > 1; });
   });
-  return any_unshared
-             ? "take more nodes, or leave them out with mostGpus"
-             : "jobs go over several nodes where GPUs are not shared: give them such nodes "
-               "(two workloads, leastGpus and mostGpus), say gpusPerPod: 1, or leave them "
-               "out with mostGpus";
+  return any_unshared ? "take more nodes, or leave them out with mostGpus"
+                      : "jobs go over several nodes where GPUs are not shared: give them such "
+                        "nodes (two workloads, leastGpus and mostGpus), say gpusPerPod: 1, or "
+                        "leave them out with mostGpus";
 }
 
 }  // namespace
@@ -95,13 +94,12 @@ void model_traces(World& world, Diagnostics& found) {
     for (const std::size_t w : trace.workloads) all += world.workloads[w].jobs();
     for (const ApartJobs& jobs : jobs_for_no_node(world, trace)) {
       trace.apart.push_back(jobs);
-      add_diagnostic(
-          found, Code::JobNeverFits, source.file.where,
-          fmt::format("{} of {} jobs of \"{}\" stay Pending for good: they are those {}; the first "
-                      "is {} of {}",
-                      jobs.jobs, all, trace.name, apart_text(jobs.why), jobs.first.text(),
-                      source.file.value),
-          what_helps(world, trace, jobs.why));
+      add_diagnostic(found, Code::JobNeverFits, source.file.where,
+                     fmt::format("{} of {} jobs of \"{}\" stay Pending for good: they are those "
+                                 "{}; the first is {} of {}",
+                                 jobs.jobs, all, trace.name, apart_text(jobs.why),
+                                 jobs.first.text(), source.file.value),
+                     what_helps(world, trace, jobs.why));
     }
   }
 }

@@ -13,8 +13,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::WorkloadKind;
-
 // Bytes of one of each in the loop, measured on x86-64 with runs of 10^4 to 10^6 of them.
 constexpr double kPodBytes = 640;
 constexpr double kNodeBytes = 1'500;
@@ -54,7 +52,7 @@ double step_seconds(const std::vector<scenarios::RateStep>& steps, std::size_t n
 }
 
 // `most`: requests a second that all replicas together can answer.
-Load load_of(const scenarios::Traffic& traffic, double run, double most) {
+Load load_of(const Traffic& traffic, double run, double most) {
   if (const auto* closed = std::get_if<scenarios::ClosedLoop>(&traffic.shape)) {
     const double rate =
         std::min(most, closed->clients / std::max(1e-9, to_seconds(closed->think_time)));
@@ -116,7 +114,7 @@ double seconds_of_run(const World& world) {
   if (world.duration) return to_seconds(*world.duration);
   double longest = 0;
   for (const WorkloadModel& workload : world.workloads) {
-    const scenarios::Workload& spec = workload.spec;
+    const Workload& spec = workload.spec;
     if (spec.kind != WorkloadKind::Job) continue;
     double each = 0;
     if (spec.measured && spec.measured->unit_time) each = to_seconds(*spec.measured->unit_time);
@@ -159,7 +157,7 @@ class Estimate {
   void add_looks() {
     constexpr double kOneThatMayRun = 0.1;  // of an event, measured on 200 and 2,488 GPUs
     double jobs = 0;
-    const scenarios::Workload* most = nullptr;
+    const Workload* most = nullptr;
     for (const WorkloadModel& workload : world_.workloads) {
       if (workload.spec.kind != WorkloadKind::Job) continue;
       jobs += workload.jobs();
@@ -198,7 +196,7 @@ class Estimate {
   }
 
   void add(const WorkloadModel& workload) {
-    const scenarios::Workload& spec = workload.spec;
+    const Workload& spec = workload.spec;
     const double pods = spec.count;
     size_.memory.push_back(
         {fmt::format("pods of {}: {:.0f} x {:.0f} bytes", workload.name, pods, kPodBytes),
@@ -227,7 +225,7 @@ class Estimate {
         steps = static_cast<double>(workload.steps_per_unit);
       }
     }
-    const scenarios::Workload& spec = workload.spec;
+    const Workload& spec = workload.spec;
     double units = static_cast<double>(workload.units);
     if (spec.kind == WorkloadKind::Deployment && spec.measured && spec.measured->unit_time) {
       units = std::max(units, run_ / to_seconds(*spec.measured->unit_time));
@@ -255,7 +253,7 @@ class Estimate {
   }
 
   void add_requests(const WorkloadModel& workload) {
-    const scenarios::Workload& spec = workload.spec;
+    const Workload& spec = workload.spec;
     const double most = most_requests(workload);
     const Load load = load_of(*spec.traffic, run_, most);
     add_event("requests of " + workload.name, load, events_of_request(workload, world_),
@@ -271,8 +269,7 @@ class Estimate {
     if (waiting <= 0 || spec.serving.queue_limit || spec.serving.timeout) return;
     size_.memory.push_back(
         {fmt::format(
-             "requests that wait for {}: ({:.4g}/s - {:.4g}/s answered) x {:.6g} s x {:.0f} "
-             "bytes",
+             "requests that wait for {}: ({:.4g}/s - {:.4g}/s answered) x {:.6g} s x {:.0f} bytes",
              workload.name, load.requests / run_, most, run_, kRequestBytes),
          waiting * kRequestBytes, spec.traffic->where});
   }

@@ -12,9 +12,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::MigStrategy;
-using scenarios::NodePool;
-
 // The stock device plugin's limit below compute capability 7.5, which it takes for "before Volta".
 // Source: NVIDIA/k8s-device-plugin cmd/mps-control-daemon/mps/device.go.
 constexpr int kOldPluginClients = 16;
@@ -26,11 +23,11 @@ constexpr int kManyVgpus = 8;
 // Figures that every way of sharing needs.
 struct Device {
   const NodePool& pool;
-  const models::InstanceType& type;
-  const models::GpuModel& gpu;
+  const InstanceType& type;
+  const GpuModel& gpu;
 };
 
-models::TimeSlice driver_slice(const NodePool& pool, const models::GpuModel& gpu) {
+models::TimeSlice driver_slice(const NodePool& pool, const GpuModel& gpu) {
   models::TimeSlice slice;
   slice.turn = pool.gpu.time_slice.value_or(gpu.time_slice);
   const Duration usual = pool.gpu.cold_cache ? models::switch_cost(gpu, *pool.gpu.cold_cache)
@@ -39,7 +36,7 @@ models::TimeSlice driver_slice(const NodePool& pool, const models::GpuModel& gpu
   return slice;
 }
 
-bool before_7_5(const models::GpuModel& gpu) {
+bool before_7_5(const GpuModel& gpu) {
   return gpu.compute_capability < "7.5" && gpu.compute_capability.find('.') == 1;
 }
 
@@ -263,9 +260,9 @@ void check_mps_clients(const Device& device, const models::Mps& mps, const Sourc
   if (mps.replicas <= limit) return;
   add_diagnostic(
       found, Code::MpsTooManyClients, where,
-      fmt::format("invalid MPS configuration: invalid device maximum allowed replicas exceeded: {} "
-                  "> {}",
-                  mps.replicas, limit),
+      fmt::format(
+          "invalid MPS configuration: invalid device maximum allowed replicas exceeded: {} > {}",
+          mps.replicas, limit),
       limit == kOldPluginClients
           ? "the stock plugin allows 16 below compute capability 7.5, V100 included"
           : fmt::format("at most {} clients per GPU or MIG instance here", limit));
@@ -339,7 +336,7 @@ int mps_clients_in(const DomainKind& kind, int on_gpu) {
   return std::max(1, static_cast<int>(std::floor(on_gpu * kind.time_share + 1e-9)));
 }
 
-double whole_sms(double share, const models::GpuModel& gpu, const models::DomainShare& domain) {
+double whole_sms(double share, const GpuModel& gpu, const models::DomainShare& domain) {
   const double sms = std::max(1.0, std::floor(gpu.sm_count * domain.compute + 0.5));
   return std::clamp(std::floor(share * sms + 1e-9), 1.0, sms) / sms;
 }
@@ -355,9 +352,8 @@ std::optional<PluginEntry> plugin_entry(const NodePool& pool, std::string_view d
   return find(pool.device_plugin->time_slicing, false);
 }
 
-void model_sharing(const scenarios::Scenario& scenario, const NodePool& pool,
-                   const models::InstanceType& type, const std::vector<CutNode>& cuts,
-                   PoolModel& model, Diagnostics& found) {
+void model_sharing(const Scenario& scenario, const NodePool& pool, const InstanceType& type,
+                   const std::vector<CutNode>& cuts, PoolModel& model, Diagnostics& found) {
   const Device device{pool, type, *model.gpu};
   model.driver_slice = driver_slice(pool, *model.gpu);
   if (!cuts.empty()) {

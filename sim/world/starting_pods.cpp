@@ -67,14 +67,16 @@ void model_starts(World& world, Diagnostics& found) {
     const bool is_there = node.second <= pool.nodes;
     const std::string lacks = is_there ? shortage(pool, asked) : "";
     if (is_there && lacks.empty()) continue;
-    add_diagnostic(found, Code::PodStartsElsewhere, asked.last->pool.where,
-                   is_there ? fmt::format("the pods that start on {}-{} ask for {}: those that do "
-                                          "not fit are placed anew",
-                                          pool.name, node.second, lacks)
-                            : fmt::format("pods start on {}-{}, and there are {} such nodes then: "
-                                          "they are placed anew",
-                                          pool.name, node.second, pool.nodes),
-                   "leave startsOn out where the nodes are not those that were read");
+    add_diagnostic(
+        found, Code::PodStartsElsewhere, asked.last->pool.where,
+        is_there
+            ? fmt::format(
+                  "the pods that start on {}-{} ask for {}: those that do not fit are placed anew",
+                  pool.name, node.second, lacks)
+            : fmt::format(
+                  "pods start on {}-{}, and there are {} such nodes then: they are placed anew",
+                  pool.name, node.second, pool.nodes),
+        "leave startsOn out where the nodes are not those that were read");
   }
 }
 

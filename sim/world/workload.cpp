@@ -17,9 +17,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::Workload;
-using scenarios::WorkloadKind;
-
 // Wall time of one GPU burst of a batch pod when the scenario does not say how many there are in a
 // unit. Assumed; matters only where batch pods share a GPU with a service.
 constexpr Duration kAssumedStep = milliseconds(50);
@@ -37,12 +34,12 @@ struct NamedProfile {
 
 // What a hint may name for a misspelt profile: one measured on a GPU of the pools, else one whose
 // figures can be carried over to them all.
-std::vector<NamedProfile> usable_profiles(const models::Catalogue& catalogue, const World& world,
+std::vector<NamedProfile> usable_profiles(const Catalogue& catalogue, const World& world,
                                           std::string_view wanted) {
   std::vector<NamedProfile> here;
   std::vector<NamedProfile> elsewhere;
-  for (const models::WorkloadProfile& profile : catalogue.profiles) {
-    const models::GpuModel* gpu = catalogue.find_gpu(profile.gpu_model);
+  for (const WorkloadProfile& profile : catalogue.profiles) {
+    const GpuModel* gpu = catalogue.find_gpu(profile.gpu_model);
     const auto is_its = [&](const PoolModel& pool) { return pool.gpu == gpu; };
     const auto has_rate = [&](const PoolModel& pool) {
       return gpu != nullptr && has_roofline(*gpu, *pool.gpu);
@@ -56,9 +53,8 @@ std::vector<NamedProfile> usable_profiles(const models::Catalogue& catalogue, co
   return nearest_name(wanted, names) ? here : elsewhere;
 }
 
-void fill_from(const models::WorkloadProfile& published, const models::Catalogue& catalogue,
-               Workload& spec) {
-  const models::WorkloadProfile profile = models::on_whole_gpu(published, catalogue);
+void fill_from(const WorkloadProfile& published, const Catalogue& catalogue, Workload& spec) {
+  const WorkloadProfile profile = models::on_whole_gpu(published, catalogue);
   take_profile(profile, spec);
   scenarios::Measured& m = *spec.measured;
   // Recorded jobs ran on the GPU that the trace says.
@@ -69,18 +65,18 @@ void fill_from(const models::WorkloadProfile& published, const models::Catalogue
 
 // Whether neither the scenario nor whoever measured the profile that it names says how much of a
 // GPU it takes.
-bool lacks_own_capacity(const Workload& spec, const models::Catalogue& catalogue) {
+bool lacks_own_capacity(const Workload& spec, const Catalogue& catalogue) {
   const std::optional<scenarios::Measured>& m = spec.measured;
   if (m && (m->capacity_share || m->sm_active)) return false;
-  const models::WorkloadProfile* profile = catalogue.find_profile(spec.profile.value);
+  const WorkloadProfile* profile = catalogue.find_profile(spec.profile.value);
   return profile != nullptr && borrows_capacity(*profile);
 }
 
 // Fills what the scenario leaves open from the catalogue profile it names.
-void apply_profile(const models::Catalogue& catalogue, const World& world, Workload& spec,
+void apply_profile(const Catalogue& catalogue, const World& world, Workload& spec,
                    Diagnostics& found) {
   if (spec.profile.value.empty()) return;
-  const models::WorkloadProfile* published = catalogue.find_profile(spec.profile.value);
+  const WorkloadProfile* published = catalogue.find_profile(spec.profile.value);
   if (published == nullptr) {
     found.push_back(unknown_name(
         Code::ProfileUnknown, spec.profile,
@@ -120,11 +116,11 @@ void require_figures(const Workload& spec, Diagnostics& found) {
 
 // The one GPU that recorded jobs ran on, by its model or instance type, where figures can be
 // carried over from it to all pools; nullptr: the pool's own is taken.
-const models::GpuModel* recorded_gpu(const Workload& spec, const World& world,
-                                     const models::Catalogue& catalogue, Diagnostics& found) {
+const GpuModel* recorded_gpu(const Workload& spec, const World& world, const Catalogue& catalogue,
+                             Diagnostics& found) {
   if (!spec.trace || spec.trace->gpu.empty()) return nullptr;
   const std::string& name = spec.trace->gpu;
-  const models::GpuModel* gpu = models::gpu_called(catalogue, name);
+  const GpuModel* gpu = models::gpu_called(catalogue, name);
   const auto is_usable = [&](const PoolModel& pool) {
     return !admits(pool, spec.pod) || has_roofline(*gpu, *pool.gpu);
   };
@@ -142,11 +138,10 @@ const models::GpuModel* recorded_gpu(const Workload& spec, const World& world,
 }
 
 // The GPU that the figures were taken on; nullptr when the catalogue does not know it.
-const models::GpuModel* measured_gpu(const Workload& spec, const models::Catalogue& catalogue,
-                                     Diagnostics& found) {
+const GpuModel* measured_gpu(const Workload& spec, const Catalogue& catalogue, Diagnostics& found) {
   if (!spec.measured || spec.measured->device.value.empty()) return nullptr;
   const auto& device = spec.measured->device;
-  const models::GpuModel* gpu = catalogue.find_gpu(device.value);
+  const GpuModel* gpu = catalogue.find_gpu(device.value);
   if (gpu == nullptr) {
     add_diagnostic(found, Code::GpuUnknown, device.where,
                    fmt::format("GPU model \"{}\" is not in the catalogue", device.value),
@@ -156,7 +151,7 @@ const models::GpuModel* measured_gpu(const Workload& spec, const models::Catalog
 }
 
 // "name llama-3-8b-fp16/a10g or mistral-7b/a10g, or ": language models that run on the GPU.
-std::string models_for(const models::GpuModel& gpu, const models::Catalogue& catalogue) {
+std::string models_for(const GpuModel& gpu, const Catalogue& catalogue) {
   std::string text;
   for (const models::LlmModel& model : catalogue.llm_models) {
     if (model.gpu_model != gpu.name || !model.unusable.empty()) continue;
@@ -167,31 +162,27 @@ std::string models_for(const models::GpuModel& gpu, const models::Catalogue& cat
 
 // Between the GPUs that the pods may run on: the roofline rule needs the FP32 rate of both, that of
 // language models the tensor rate.
-void check_carry_over(const Workload& spec, const models::GpuModel* from, const World& world,
-                      const models::Catalogue& catalogue, Diagnostics& found) {
+void check_carry_over(const Workload& spec, const GpuModel* from, const World& world,
+                      const Catalogue& catalogue, Diagnostics& found) {
   if (from == nullptr) return;
   for (const PoolModel& pool : world.pools) {
     if (pool.gpu == from || !admits(pool, spec.pod)) continue;
     if (spec.llm && !models::can_carry_over(*from, *pool.gpu)) {
-      add_diagnostic(
-          found, Code::InputMissing, spec.measured->device.where,
-          fmt::format(
-              "the steps of \"{}\" cannot be carried over from {} to {}: the tensor rate of "
-              "one of them is not published",
-              spec.name.value, from->name, pool.gpu->name),
-          fmt::format("{}give the figures of `llm` as measured on {}",
-                      models_for(*pool.gpu, catalogue), pool.gpu->name));
+      add_diagnostic(found, Code::InputMissing, spec.measured->device.where,
+                     fmt::format("the steps of \"{}\" cannot be carried over from {} to {}: the "
+                                 "tensor rate of one of them is not published",
+                                 spec.name.value, from->name, pool.gpu->name),
+                     fmt::format("{}give the figures of `llm` as measured on {}",
+                                 models_for(*pool.gpu, catalogue), pool.gpu->name));
       continue;
     }
     if (has_roofline(*from, *pool.gpu)) continue;
-    add_diagnostic(
-        found, Code::InputMissing, spec.measured->device.where,
-        fmt::format(
-            "the figures of \"{}\" cannot be carried over from {} to {}: the FP32 rate of {} "
-            "is not published",
-            spec.name.value, from->name, pool.gpu->name,
-            from->fp32_tflops ? pool.gpu->name : from->name),
-        fmt::format("measure on {}, or use another instance type", pool.gpu->name));
+    add_diagnostic(found, Code::InputMissing, spec.measured->device.where,
+                   fmt::format("the figures of \"{}\" cannot be carried over from {} to {}: the "
+                               "FP32 rate of {} is not published",
+                               spec.name.value, from->name, pool.gpu->name,
+                               from->fp32_tflops ? pool.gpu->name : from->name),
+                   fmt::format("measure on {}, or use another instance type", pool.gpu->name));
   }
 }
 
@@ -281,7 +272,7 @@ void cut_into_pods(const World& world, WorkloadModel& model) {
   constexpr std::int64_t kMostPods = 5'000'000;
   if (pods * model.spec.count > kMostPods) return;
   const auto part = [&](std::int64_t of_job) { return (of_job + pods - 1) / pods; };
-  scenarios::PodTemplate& pod = model.spec.pod;
+  PodTemplate& pod = model.spec.pod;
   pod.cpu_request.count = part(pod.cpu_request.count);
   pod.memory_request.count = part(pod.memory_request.count);
   pod.extended.front().count = model.tickets = gpus;
@@ -315,19 +306,18 @@ void note_long_kernels(const Workload& stated, const Workload& filled, Diagnosti
   if (!stated.measured || !stated.measured->kernel_time || scenarios::kernel_work(stated)) return;
   const auto work = scenarios::kernel_work(filled);
   if (!work || *stated.measured->kernel_time <= *work) return;
-  add_diagnostic(
-      found, Code::SettingConflict, stated.measured->where,
-      fmt::format("kernelTime of \"{}\" is above the {:.4g} ms for which kernels run at a time by "
-                  "its profile: that is taken",
-                  stated.name.value, 1e3 * to_seconds(*work)),
-      "it is the mean length of one kernel: Avg of `nsys stats`, cuda_gpu_kern_sum");
+  add_diagnostic(found, Code::SettingConflict, stated.measured->where,
+                 fmt::format("kernelTime of \"{}\" is above the {:.4g} ms for which kernels run at "
+                             "a time by its profile: that is taken",
+                             stated.name.value, 1e3 * to_seconds(*work)),
+                 "it is the mean length of one kernel: Avg of `nsys stats`, cuda_gpu_kern_sum");
   found.back().severity = Severity::Warning;
 }
 
 // A process on each of several whole GPUs: of what it can be.
 void check_gang(const WorkloadModel& model, Diagnostics& found) {
   if (most_gpus(model) == 1 || model.spec.kind != WorkloadKind::Notebook) return;
-  const scenarios::PodTemplate& pod = model.spec.pod;
+  const PodTemplate& pod = model.spec.pod;
   add_diagnostic(
       found, Code::StrategyNotModelled,
       model.by_claim ? pod.claim.where : pod.extended.front().count_where,
@@ -337,9 +327,9 @@ void check_gang(const WorkloadModel& model, Diagnostics& found) {
 
 }  // namespace
 
-Workload filled_in(const Workload& workload, const models::Catalogue& catalogue) {
+Workload filled_in(const Workload& workload, const Catalogue& catalogue) {
   Workload filled = workload;
-  if (const models::WorkloadProfile* profile = catalogue.find_profile(workload.profile.value)) {
+  if (const WorkloadProfile* profile = catalogue.find_profile(workload.profile.value)) {
     fill_from(*profile, catalogue, filled);
   }
   Diagnostics found;  // build_world() tells them
@@ -379,8 +369,8 @@ RequestLimits request_limits(std::span<const scenarios::Objective> objectives) {
   return limits;
 }
 
-void model_workloads(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
-                     World& world, Diagnostics& found) {
+void model_workloads(const Scenario& scenario, const Catalogue& catalogue, World& world,
+                     Diagnostics& found) {
   const Offered offered = offered_names(scenario, world);
   for (const Workload& workload : scenario.workloads) {
     const FindingsAbout about(workload.given_name(), found);
@@ -395,7 +385,7 @@ void model_workloads(const scenarios::Scenario& scenario, const models::Catalogu
     note_long_kernels(workload, model.spec, found);
     complete_notebooks(model.spec);
     require_figures(model.spec, found);
-    const models::GpuModel* from = recorded_gpu(model.spec, world, catalogue, found);
+    const GpuModel* from = recorded_gpu(model.spec, world, catalogue, found);
     if (from == nullptr) {
       from = measured_gpu(model.spec, catalogue, found);
     } else {

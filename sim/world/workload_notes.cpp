@@ -13,8 +13,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::Workload;
-
 std::int64_t mib(Bytes bytes) { return bytes.count / mebibytes(1).count; }
 
 std::string domain_name(const PoolModel& pool, const DomainKind& kind) {
@@ -33,7 +31,7 @@ const Tickets* tickets_in(const PoolDemand& demand, const DomainKind& kind) {
 // notebooks the run shows which fit.
 bool note_too_large(const WorkloadModel& model, const PoolModel& pool, const DomainKind& kind,
                     const Tickets& tickets, Bytes memory, Diagnostics& found) {
-  if (model.spec.kind == scenarios::WorkloadKind::Notebook) return false;
+  if (model.spec.kind == WorkloadKind::Notebook) return false;
   const Bytes one = memory + pool.context_memory;
   const std::optional<Bytes> limit = limit_of_process(pool, tickets, model);
   const bool limited = limit && one > *limit;
@@ -43,11 +41,11 @@ bool note_too_large(const WorkloadModel& model, const PoolModel& pool, const Dom
   add_diagnostic(
       found, Code::GpuOom,
       model.spec.gpu_memory.where.line > 0 ? model.spec.gpu_memory.where : model.spec.name.where,
-      fmt::format(
-          "a {} of \"{}\" needs {} MiB of GPU memory with its CUDA context; {} {} {} MiB: no "
-          "pod of it can ever start there",
-          limited || model.spec.processes_per_pod == 1 ? "process" : "pod", model.name, mib(needed),
-          domain_name(pool, kind), limited ? "lets a client have" : "has", mib(available)),
+      fmt::format("a {} of \"{}\" needs {} MiB of GPU memory with its CUDA context; {} {} {} MiB: "
+                  "no pod of it can ever start there",
+                  limited || model.spec.processes_per_pod == 1 ? "process" : "pod", model.name,
+                  mib(needed), domain_name(pool, kind), limited ? "lets a client have" : "has",
+                  mib(available)),
       limited && pool.books
           ? fmt::format("raise {}: HAMi counts the context, too", scenarios::kHamiMemory)
       : limited ? "fewer replicas: the limit is the GPU's memory divided by them"
@@ -68,31 +66,29 @@ void note_beyond_part(const WorkloadModel& model, const PoolModel& pool, const T
   add_diagnostic(
       found, Code::GpuMemUnlimited,
       model.spec.gpu_memory.where.line > 0 ? model.spec.gpu_memory.where : model.spec.name.where,
-      fmt::format(
-          "a pod of \"{}\" takes {} MiB of GPU memory with its CUDA context and asks KAI "
-          "for {}: nothing holds it to that, and a pod beside it that keeps to its part may "
-          "run out of memory",
-          model.name, mib(pod), asked),
+      fmt::format("a pod of \"{}\" takes {} MiB of GPU memory with its CUDA context and asks KAI "
+                  "for {}: nothing holds it to that, and a pod beside it that keeps to its part "
+                  "may run out of memory",
+                  model.name, mib(pod), asked),
       "ask for what it takes; KAI enforces no limit, HAMi, MPS and MIG do");
 }
 
 void note_greedy(const WorkloadModel& model, const PoolModel& pool, const Tickets& tickets,
                  Diagnostics& found) {
   if (!model.greedy || tickets.count < 2 || tickets.memory_limit) return;
-  add_diagnostic(
-      found, Code::GpuMemGreedy, model.spec.gpu_memory.where,
-      fmt::format("\"{}\" maps all free GPU memory when it starts: of the {} pods that a GPU of "
-                  "pool \"{}\" may hold, only the first to start can live",
-                  model.name, tickets.count, pool.name),
-      "TensorFlow: set TF_FORCE_GPU_ALLOW_GROWTH=true in podTemplate.env; JAX: "
-      "XLA_PYTHON_CLIENT_PREALLOCATE=false and allocator: OnDemand");
+  add_diagnostic(found, Code::GpuMemGreedy, model.spec.gpu_memory.where,
+                 fmt::format("\"{}\" maps all free GPU memory when it starts: of the {} pods that "
+                             "a GPU of pool \"{}\" may hold, only the first to start can live",
+                             model.name, tickets.count, pool.name),
+                 "TensorFlow: set TF_FORCE_GPU_ALLOW_GROWTH=true in podTemplate.env; JAX: "
+                 "XLA_PYTHON_CLIENT_PREALLOCATE=false and allocator: OnDemand");
 }
 
 // Nobody says what a process takes, and the run lets it take nothing: all would fit.
 void note_unknown_memory(const WorkloadModel& model, const PoolModel& pool, const Tickets& tickets,
                          Bytes memory, Diagnostics& found) {
   const bool is_said = model.spec.gpu_memory.where.line > 0 || memory.count > 0 || model.greedy ||
-                       model.spec.kind == scenarios::WorkloadKind::Notebook;
+                       model.spec.kind == WorkloadKind::Notebook;
   if (is_said || tickets.count < 2) return;
   add_diagnostic(
       found, Code::GpuMemUnlimited, model.spec.name.where,
@@ -119,9 +115,9 @@ void note_processes(const WorkloadModel& model, const DomainKind& kind, const Ti
   if (pods * processes > mps->client_limit) {
     add_diagnostic(
         found, Code::MpsTooManyClients, model.spec.name.where,
-        fmt::format("{} pods of \"{}\" with {} CUDA processes each are {} clients on one GPU; MPS "
-                    "takes {}",
-                    pods, model.name, processes, pods * processes, mps->client_limit),
+        fmt::format(
+            "{} pods of \"{}\" with {} CUDA processes each are {} clients on one GPU; MPS takes {}",
+            pods, model.name, processes, pods * processes, mps->client_limit),
         "fewer replicas, or one process per pod");
   }
 }
@@ -160,20 +156,18 @@ Places note_unscheduled(const WorkloadModel& model, const World& world, Diagnost
       return std::holds_alternative<models::Mps>(kind.sharing);
     });
     if (mps) {
-      add_diagnostic(
-          found, Code::GpuExclusiveProcess, spec.name.where,
-          fmt::format("MPS sets the GPUs of pool \"{}\" to EXCLUSIVE_PROCESS: a process of \"{}\" "
-                      "that does not come through the device plugin gets \"CUDA error: all "
-                      "CUDA-capable devices are busy or unavailable\"",
-                      pool.name, model.name),
-          "let the pods ask for the pool's resource, or keep them off its nodes");
+      add_diagnostic(found, Code::GpuExclusiveProcess, spec.name.where,
+                     fmt::format("MPS sets the GPUs of pool \"{}\" to EXCLUSIVE_PROCESS: a process "
+                                 "of \"{}\" that does not come through the device plugin gets "
+                                 "\"CUDA error: all CUDA-capable devices are busy or unavailable\"",
+                                 pool.name, model.name),
+                     "let the pods ask for the pool's resource, or keep them off its nodes");
     } else if (is_mig(pool.strategy) || pool.strategy == Strategy::Vgpu) {
-      add_diagnostic(
-          found, Code::StrategyNotModelled, spec.name.where,
-          fmt::format("pods without a GPU request on the MIG or vGPU nodes of pool \"{}\" are not "
-                      "simulated",
-                      pool.name),
-          "let the pods ask for the pool's resource, or keep them off its nodes");
+      add_diagnostic(found, Code::StrategyNotModelled, spec.name.where,
+                     fmt::format("pods without a GPU request on the MIG or vGPU nodes of pool "
+                                 "\"{}\" are not simulated",
+                                 pool.name),
+                     "let the pods ask for the pool's resource, or keep them off its nodes");
     } else {
       const PoolDemand& demand =
           model.on_pool[static_cast<std::size_t>(&pool - world.pools.data())];
@@ -203,13 +197,11 @@ void note_request_cpu(const WorkloadModel& model, Diagnostics& found) {
   const double needed =
       1'000 * spec.traffic->mean.per_second * to_seconds(work) / static_cast<double>(spec.count);
   if (needed <= static_cast<double>(spec.pod.cpu_limit->count)) return;
-  add_diagnostic(
-      found, Code::CpuLimitThrottles, spec.pod.cpu_where,
-      fmt::format(
-          "requests to \"{}\" need {:.0f}m of CPU in each pod, which is limited to {}m: they "
-          "queue for it",
-          model.name, needed, spec.pod.cpu_limit->count),
-      "raise or drop the CPU limit, or run more replicas");
+  add_diagnostic(found, Code::CpuLimitThrottles, spec.pod.cpu_where,
+                 fmt::format("requests to \"{}\" need {:.0f}m of CPU in each pod, which is limited "
+                             "to {}m: they queue for it",
+                             model.name, needed, spec.pod.cpu_limit->count),
+                 "raise or drop the CPU limit, or run more replicas");
 }
 
 // A profile of a batch is one of steps, each of which serves one request: served in batches, too,
@@ -221,10 +213,9 @@ void note_batches_of_batches(const WorkloadModel& model, Diagnostics& found) {
   if (items < 2 || spec.serving.max_batch < 2) return;
   add_diagnostic(
       found, Code::InputAssumed, spec.profile.where,
-      fmt::format(
-          "a request of \"{}\" is a step of its profile, a batch of {}: with maxBatch {} up "
-          "to {} items go into one step",
-          model.name, items, spec.serving.max_batch, items * spec.serving.max_batch),
+      fmt::format("a request of \"{}\" is a step of its profile, a batch of {}: with maxBatch {} "
+                  "up to {} items go into one step",
+                  model.name, items, spec.serving.max_batch, items * spec.serving.max_batch),
       "name the profile of batch 1 where requests come one by one, or leave out serving.batching "
       "where each is a batch");
   found.back().severity = Severity::Warning;
@@ -233,7 +224,7 @@ void note_batches_of_batches(const WorkloadModel& model, Diagnostics& found) {
 // Nothing in Kubernetes compares an image with the CPUs of a node: such pods start, and crash. Pods
 // that select CPUs say with that what their images are built for.
 void check_images(const WorkloadModel& model, const World& world, Diagnostics& found) {
-  const scenarios::PodTemplate& pod = model.spec.pod;
+  const PodTemplate& pod = model.spec.pod;
   const bool is_said = !pod.image_architectures.empty();
   if (!is_said && pod.node_selector.contains(std::string(scenarios::kArchitectureLabel))) return;
   std::vector<std::string_view> built_for;
@@ -247,16 +238,14 @@ void check_images(const WorkloadModel& model, const World& world, Diagnostics& f
     if (runs || !model.on_pool[p].schedulable) continue;
     add_diagnostic(
         found, Code::ImageArchitecture, pod.where,
-        fmt::format("the image of \"{}\" is {} for {}{}, and the CPUs of {} are {}: exec format "
-                    "error",
-                    model.name, is_said ? "built" : "taken to be built",
-                    fmt::join(built_for, " and "),
-                    is_said ? "" : " (podTemplate.imageArchitectures does not say)",
-                    pool.instance_type, pool.architecture),
         fmt::format(
-            "imageArchitectures: [amd64, arm64] where the image has both; else nodeSelector "
-            "{}: {}, or other nodes than \"{}\"",
-            scenarios::kArchitectureLabel, built_for.front(), pool.name));
+            "the image of \"{}\" is {} for {}{}, and the CPUs of {} are {}: exec format error",
+            model.name, is_said ? "built" : "taken to be built", fmt::join(built_for, " and "),
+            is_said ? "" : " (podTemplate.imageArchitectures does not say)", pool.instance_type,
+            pool.architecture),
+        fmt::format("imageArchitectures: [amd64, arm64] where the image has both; else "
+                    "nodeSelector {}: {}, or other nodes than \"{}\"",
+                    scenarios::kArchitectureLabel, built_for.front(), pool.name));
   }
 }
 

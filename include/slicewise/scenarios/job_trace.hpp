@@ -90,44 +90,48 @@ struct ApartJobs {
   RowPlace first;
 };
 
+// What is known of jobs, column by column: of a trace, or `Of` one job the values.
+template <template <class> class Of>
+struct JobColumns {
+  Of<Duration> arrival;        // since `origin`; the first may be later than 0
+  Of<Duration> run;            // how long it runs once it has its GPUs; kUnknownDuration: never
+                               // ended, as far as the log knows
+  Of<std::int32_t> gpus;       // whole or shared GPUs; 0: none
+  Of<std::int32_t> gpu_milli;  // thousandths of each GPU: 1000 = all of it
+  Of<std::int32_t> cpu_milli;
+  Of<Bytes> memory;
+  Of<Bytes> gpu_memory;            // of each GPU
+  Of<Duration> observed_wait;      // from arrival to start in the log
+  Of<Duration> time_limit;         // asked for by the user
+  Of<Duration> deadline;           // from arrival until it should have ended
+  Of<std::int32_t> gpu_permille;   // GPU use while it ran, thousandths
+  Of<std::int32_t> sm_permille;    // SM activity (DCGM_FI_PROF_SM_ACTIVE), thousandths
+  Of<std::int32_t> priority;       // higher goes first
+  Of<std::int32_t> backoff_limit;  // times that it comes back after a failure; 0: never
+  Of<JobState> state;
+  // Into `names`; 0 is the empty name.
+  Of<std::uint32_t> id;  // without the column a job is called by its row
+  Of<std::uint32_t> user;
+  Of<std::uint32_t> group;       // virtual cluster, partition, namespace
+  Of<std::uint32_t> project;     // who is charged: Slurm's account, SWF's group
+  Of<std::uint32_t> gpu_models;  // allowed models, "V100M16|V100M32"; "" = any
+  Of<std::uint32_t> resource;    // extended resource or MIG profile asked for
+  Of<std::uint32_t> work;        // what it runs: a model, a controller
+  Of<std::uint32_t> profile;     // of the catalogue, for what is not recorded of its use
+  Of<std::uint32_t> gang;        // rows with the same name start together
+  // Of the node that it ran on or asks for: "g5.xlarge".
+  Of<std::uint32_t> instance_type;
+  Of<std::uint32_t> ran_on;  // the GPU that it ran on: "node-3/1"
+  // One iteration alone, and of it what the host, the GPU and the network are busy with.
+  Of<Duration> iteration;
+  Of<Duration> iteration_host;
+  Of<Duration> iteration_gpu;
+  Of<Duration> iteration_network;
+};
+
 // Columns of equal length, one row per job, in order of arrival; rows that arrive together keep
 // the order of the file. `arrival`, `run` and `gpus` are always there.
-struct JobTrace {
-  TraceColumn<Duration> arrival;   // since `origin`; the first may be later than 0
-  TraceColumn<Duration> run;       // how long it runs once it has its GPUs; kUnknownDuration: never
-                                   // ended, as far as the log knows
-  TraceColumn<std::int32_t> gpus;  // whole or shared GPUs; 0: none
-  TraceColumn<std::int32_t> gpu_milli;  // thousandths of each GPU: 1000 = all of it
-  TraceColumn<std::int32_t> cpu_milli;
-  TraceColumn<Bytes> memory;
-  TraceColumn<Bytes> gpu_memory;            // of each GPU
-  TraceColumn<Duration> observed_wait;      // from arrival to start in the log
-  TraceColumn<Duration> time_limit;         // asked for by the user
-  TraceColumn<Duration> deadline;           // from arrival until it should have ended
-  TraceColumn<std::int32_t> gpu_permille;   // GPU use while it ran, thousandths
-  TraceColumn<std::int32_t> sm_permille;    // SM activity (DCGM_FI_PROF_SM_ACTIVE), thousandths
-  TraceColumn<std::int32_t> priority;       // higher goes first
-  TraceColumn<std::int32_t> backoff_limit;  // times that it comes back after a failure; 0: never
-  TraceColumn<JobState> state;
-  // Into `names`; 0 is the empty name.
-  TraceColumn<std::uint32_t> id;  // without the column a job is called by its row
-  TraceColumn<std::uint32_t> user;
-  TraceColumn<std::uint32_t> group;       // virtual cluster, partition, namespace
-  TraceColumn<std::uint32_t> project;     // who is charged: Slurm's account, SWF's group
-  TraceColumn<std::uint32_t> gpu_models;  // allowed models, "V100M16|V100M32"; "" = any
-  TraceColumn<std::uint32_t> resource;    // extended resource or MIG profile asked for
-  TraceColumn<std::uint32_t> work;        // what it runs: a model, a controller
-  TraceColumn<std::uint32_t> profile;     // of the catalogue, for what is not recorded of its use
-  TraceColumn<std::uint32_t> gang;        // rows with the same name start together
-  // Of the node that it ran on or asks for: "g5.xlarge".
-  TraceColumn<std::uint32_t> instance_type;
-  TraceColumn<std::uint32_t> ran_on;  // the GPU that it ran on: "node-3/1"
-  // One iteration alone, and of it what the host, the GPU and the network are busy with.
-  TraceColumn<Duration> iteration;
-  TraceColumn<Duration> iteration_host;
-  TraceColumn<Duration> iteration_gpu;
-  TraceColumn<Duration> iteration_network;
-
+struct JobTrace : JobColumns<TraceColumn> {
   std::vector<std::string> names = {""};
   std::optional<std::int64_t> origin_unix_s;  // what `arrival` counts from, when known
   // Whether `run` was measured while jobs shared GPUs: then it is longer than the work.

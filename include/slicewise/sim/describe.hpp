@@ -25,21 +25,26 @@
 // formats call it. Documents, schemas, readers, CSV, `diff`, policies and the lines between
 // processes are written by walking these declarations:
 //
-//   template <>
-//   const Record& record_of<PodCounts>() {
-//     static const Record declared{
-//         "what became of the pods",
-//         {field<&PodCounts::oom_kills>("oomKilled", "containers that ran out of GPU memory")
-//              .csv(29, "podsOomKilled").policy("pods.oomKills"), ...}};
-//     return declared;
+//   Record declared(Of<PodCounts>) {
+//     return {"what became of the pods",
+//             {field<&PodCounts::oom_kills>("oomKilled", "containers that ran out of GPU memory")
+//                  .csv(29, "podsOomKilled").policy("pods.oomKills"), ...}};
 //   }
 namespace slicewise::sim {
 
 struct Record;
 
-// The declaration of a type; specialised beside the others of its document.
+// Names the type that a declaration is of.
+template <class T>
+struct Of {};
+
+// The declaration of a type, as `Record declared(Of<T>)` beside the others of its document says it.
 template <class T>
 const Record& record_of();
+
+// One of no type: a part of another's, or other words for it.
+template <Record (*kDeclared)()>
+const Record& once();
 
 // The words of an enumeration: `all` its values, `of` the word of one. `listed`: a schema names
 // them all.
@@ -391,21 +396,30 @@ struct Field {
   // Likewise, and nullptr for what documents leave out as empty.
   const void* shown(const void* record, std::any& made) const;
 
-  Field optional() &&;
-  Field positive() &&;  // optional, and absent when it is 0
-  Field required() &&;  // though it would be optional
-  Field of(Unit its_unit) &&;
-  Field saying(std::string_view its_meaning) &&;  // in place of the meaning elsewhere
-  Field as(const Record& (*its_record)()) &&;
-  Field each(std::string_view meaning_of_items) &&;
-  Field one_of(std::string_view words) &&;
-  Field unlisted() &&;  // the schema leaves open which words there are
+  template <class Value>
+  Field with(Value Field::*member, std::type_identity_t<Value> to) && {
+    this->*member = to;
+    return std::move(*this);
+  }
+  Field optional() && { return std::move(*this).with(&Field::is_optional, true); }
+  Field positive() && {  // optional, and absent when it is 0
+    return std::move(*this).optional().with(&Field::is_positive, true);
+  }
+  Field required() && {  // though it would be optional
+    return std::move(*this).with(&Field::is_optional, false).with(&Field::nullable, false);
+  }
+  Field of(Unit its_unit) && { return std::move(*this).with(&Field::unit, its_unit); }
+  Field saying(std::string_view text) && { return std::move(*this).with(&Field::meaning, text); }
+  Field as(const Record& (*its)()) && { return std::move(*this).with(&Field::record, its); }
+  Field each(std::string_view what) && { return std::move(*this).with(&Field::items, what); }
+  Field one_of(std::string_view words) && { return std::move(*this).with(&Field::choices, words); }
+  // Where `diff` lists it as a setting.
+  Field setting(int rank) && { return std::move(*this).with(&Field::setting_rank, rank); }
   Field csv(int position, std::string_view name, std::string_view part = {}) &&;
   Field policy(std::string_view name, std::string_view part = {}, std::string_view words = {}) &&;
   Field column(std::string_view heading, int priority = 0, std::string_view part = {},
                std::string_view on_page = {}) &&;
   Field diff(DiffFigure figure) &&;
-  Field setting(int rank) &&;
   // The field of a member of the record, as if it were the record's own.
   template <auto Member>
   Field from() && {
@@ -434,6 +448,18 @@ struct Record {
   // The field as another document has it, where it stands elsewhere in a CSV. REQUIRES: find(key).
   Field like(std::string_view key) const;
 };
+
+template <class T>
+const Record& record_of() {
+  static const Record record = declared(Of<T>{});
+  return record;
+}
+
+template <Record (*kDeclared)()>
+const Record& once() {
+  static const Record record = kDeclared();
+  return record;
+}
 
 // A member, a member of a member and so on, or a function of the record.
 template <auto First, auto... Rest>

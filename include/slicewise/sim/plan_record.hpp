@@ -30,59 +30,32 @@ struct Spelling<RejectedChoice::Stage> {
 template <>
 struct Spelling<scenarios::PlanGoal> : SpellingOf<scenarios::kGoals> {};
 
-template <>
-const Record& record_of<models::MigCount>();
-template <>
-const Record& record_of<ServingChoice>();
-template <>
-const Record& record_of<PoolChoice>();
-template <>
-const Record& record_of<PlannedObjective>();
-template <>
-const Record& record_of<WorkRate>();
-template <>
-const Record& record_of<UnfinishedJobs>();
-template <>
-const Record& record_of<OptionFigures>();
-template <>
-const Record& record_of<SetUpRoute>();
-template <>
-const Record& record_of<PlanOption>();
-template <>
-const Record& record_of<RejectedChoice>();
-template <>
-const Record& record_of<ReplicasPoint>();
-template <>
-const Record& record_of<Flip>();
-template <>
-const Record& record_of<TellingMeasurement>();
-template <>
-const Record& record_of<SmActiveRange>();
-template <>
-const Record& record_of<PlannedSpot>();
-template <>
-const Record& record_of<ObjectiveRisk>();
-template <>
-const Record& record_of<PlanRisk>();
-template <>
-const Record& record_of<PlannedRegion>();
-template <>
-const Record& record_of<RestartLoss>();
-template <>
-const Record& record_of<PathStep>();
-template <>
-const Record& record_of<PlanPath>();
-template <>
-const Record& record_of<UnselectedNodes>();
-template <>
-const Record& record_of<PlannedSpan>();
-template <>
-const Record& record_of<PlannedCommitment>();
-template <>
-const Record& record_of<PlanOverTime>();
-template <>
-const Record& record_of<PlanCounts>();
-template <>
-const Record& record_of<Plan>();
+Record declared(Of<models::MigCount>);
+Record declared(Of<ServingChoice>);
+Record declared(Of<PoolChoice>);
+Record declared(Of<PlannedObjective>);
+Record declared(Of<WorkRate>);
+Record declared(Of<UnfinishedJobs>);
+Record declared(Of<OptionFigures>);
+Record declared(Of<SetUpRoute>);
+Record declared(Of<PlanOption>);
+Record declared(Of<RejectedChoice>);
+Record declared(Of<ReplicasPoint>);
+Record declared(Of<Flip>);
+Record declared(Of<TellingMeasurement>);
+Record declared(Of<SmActiveRange>);
+Record declared(Of<PlannedSpot>);
+Record declared(Of<ObjectiveRisk>);
+Record declared(Of<PlanRisk>);
+Record declared(Of<PlannedRegion>);
+Record declared(Of<RestartLoss>);
+Record declared(Of<PathStep>);
+Record declared(Of<PlanPath>);
+Record declared(Of<UnselectedNodes>);
+Record declared(Of<PlannedSpan>);
+Record declared(Of<PlannedCommitment>);
+Record declared(Of<PlanOverTime>);
+Record declared(Of<PlanCounts>);
+Record declared(Of<Plan>);
 
 }  // namespace slicewise::sim

@@ -11,58 +11,32 @@ namespace slicewise::sim {
 
 inline constexpr std::string_view kResultApiVersion = "slicewise.dev/result.v1alpha1";
 
-template <>
-const Record& record_of<Stamp>();
-template <>
-const Record& record_of<TimeSummary>();
-template <>
-const Record& record_of<NumberSummary>();
-template <>
-const Record& record_of<LostShare>();
-template <>
-const Record& record_of<ObjectiveResult>();
-template <>
-const Record& record_of<RequestCounts>();
-template <>
-const Record& record_of<TokenFigures>();
-template <>
-const Record& record_of<ScalingFigures>();
-template <>
-const Record& record_of<NotebookFigures>();
-template <>
-const Record& record_of<ScheduleFigures>();
-template <>
-const Record& record_of<QuotaFigures>();
-template <>
-const Record& record_of<GpuSetFigures>();
-template <>
-const Record& record_of<GangFigures>();
-template <>
-const Record& record_of<GpuNeighbour>();
-template <>
-const Record& record_of<PlacementSpread>();
-template <>
-const Record& record_of<BillPart>();
-template <>
-const Record& record_of<BillGroup>();
-template <>
-const Record& record_of<BillSplit>();
-template <>
-const Record& record_of<RecordedFigures>();
-template <>
-const Record& record_of<WorkloadResult>();
-template <>
-const Record& record_of<GpuResult>();
-template <>
-const Record& record_of<NodeResult>();
-template <>
-const Record& record_of<NodeDynamics>();
-template <>
-const Record& record_of<NodeStartUpFigures>();
-template <>
-const Record& record_of<SpotRisk>();
-template <>
-const Record& record_of<NodePoolResult>();
+Record declared(Of<Stamp>);
+Record declared(Of<TimeSummary>);
+Record declared(Of<NumberSummary>);
+Record declared(Of<LostShare>);
+Record declared(Of<ObjectiveResult>);
+Record declared(Of<RequestCounts>);
+Record declared(Of<TokenFigures>);
+Record declared(Of<ScalingFigures>);
+Record declared(Of<NotebookFigures>);
+Record declared(Of<ScheduleFigures>);
+Record declared(Of<QuotaFigures>);
+Record declared(Of<GpuSetFigures>);
+Record declared(Of<GangFigures>);
+Record declared(Of<GpuNeighbour>);
+Record declared(Of<PlacementSpread>);
+Record declared(Of<BillPart>);
+Record declared(Of<BillGroup>);
+Record declared(Of<BillSplit>);
+Record declared(Of<RecordedFigures>);
+Record declared(Of<WorkloadResult>);
+Record declared(Of<GpuResult>);
+Record declared(Of<NodeResult>);
+Record declared(Of<NodeDynamics>);
+Record declared(Of<NodeStartUpFigures>);
+Record declared(Of<SpotRisk>);
+Record declared(Of<NodePoolResult>);
 template <>
 struct Spelling<scenarios::Apart> {
   using Apart = scenarios::Apart;
@@ -90,8 +64,7 @@ struct Spelling<scenarios::AmountUnit> {
     return kWords[static_cast<std::size_t>(unit)];
   }
 };
-template <>
-const Record& record_of<FigureRange>();
+Record declared(Of<FigureRange>);
 template <>
 struct Spelling<models::Evidence> {
   using E = models::Evidence;
@@ -100,8 +73,7 @@ struct Spelling<models::Evidence> {
                                E::Settings, E::CoLocation, E::Pairs};
   static std::string_view of(E evidence) { return models::evidence_name(evidence); }
 };
-template <>
-const Record& record_of<models::ExpectedError>();
+Record declared(Of<models::ExpectedError>);
 template <>
 struct Spelling<GpuRoom::Bound> {
   using Bound = GpuRoom::Bound;
@@ -116,28 +88,17 @@ struct Spelling<GpuRoom::Bound> {
     return kWords[static_cast<std::size_t>(bound)];
   }
 };
-template <>
-const Record& record_of<GpuRoom::Tenant>();
-template <>
-const Record& record_of<GpuRoom>();
-template <>
-const Record& record_of<PodCounts>();
-template <>
-const Record& record_of<ProvenanceCounts>();
-template <>
-const Record& record_of<PolicyResult::Figure>();
-template <>
-const Record& record_of<PolicyResult>();
-template <>
-const Record& record_of<Verdict::Reason>();
-template <>
-const Record& record_of<Verdict>();
-template <>
-const Record& record_of<Diagnostic>();  // with its place
-template <>
-const Record& record_of<VariantResult>();
-template <>
-const Record& record_of<Result>();
+Record declared(Of<GpuRoom::Tenant>);
+Record declared(Of<GpuRoom>);
+Record declared(Of<PodCounts>);
+Record declared(Of<ProvenanceCounts>);
+Record declared(Of<PolicyResult::Figure>);
+Record declared(Of<PolicyResult>);
+Record declared(Of<Verdict::Reason>);
+Record declared(Of<Verdict>);
+Record declared(Of<Diagnostic>);  // with its place
+Record declared(Of<VariantResult>);
+Record declared(Of<Result>);
 
 // Where a CSV says whether a row stands, and after that why not.
 inline constexpr int kVerdictColumn = 71;

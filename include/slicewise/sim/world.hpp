@@ -21,6 +21,26 @@
 // The one place where a scenario meets the catalogue.
 namespace slicewise::sim {
 
+// What a world is made from, by its own name.
+using models::Catalogue;
+using models::GpuModel;
+using models::InstanceType;
+using models::MigCount;
+using models::MigGeometry;
+using models::MigProfile;
+using models::WorkloadProfile;
+using scenarios::CapacityType;
+using scenarios::MigStrategy;
+using scenarios::NodePool;
+using scenarios::PlanGoal;
+using scenarios::PodQueue;
+using scenarios::PodTemplate;
+using scenarios::Scenario;
+using scenarios::ScenarioSet;
+using scenarios::Traffic;
+using scenarios::Workload;
+using scenarios::WorkloadKind;
+
 // What a pod asks HAMi or KAI for of each of its GPUs.
 struct GpuPart {
   std::int64_t memory_mib = 0;

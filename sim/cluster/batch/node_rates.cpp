@@ -21,8 +21,8 @@ double vcpus_for_batch(const ClusterState& cluster, const Node& node) {
     for (const std::uint32_t owner : cluster.domains[index(domain)].owner) {
       if (owner == kNoOwner || cluster.pods[owner].phase != PodPhase::Working) continue;
       if (cluster.pods[owner].domain != domain) continue;  // counted on its first GPU
-      const scenarios::Workload& spec = cluster.model(cluster.pods[owner]).spec;
-      if (spec.kind != scenarios::WorkloadKind::Service) continue;
+      const Workload& spec = cluster.model(cluster.pods[owner]).spec;
+      if (spec.kind != WorkloadKind::Service) continue;
       left = left - spec.measured->cpu.value_or(Millicores{});
     }
   }

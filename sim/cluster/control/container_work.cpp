@@ -7,15 +7,13 @@ namespace slicewise::sim {
 namespace {
 
 // measured.cpu of a Service is what one replica uses on average while it serves.
-Duration service_cpu_time(const scenarios::Workload& spec, Duration served) {
+Duration service_cpu_time(const Workload& spec, Duration served) {
   if (!spec.measured) return {};
   const Millicores cpu = spec.measured->cpu.value_or(Millicores{});
   return {static_cast<std::int64_t>(static_cast<Int128>(served.ns) * cpu.count / 1000)};
 }
 
 }  // namespace
-
-using scenarios::WorkloadKind;
 
 ContainerWork::ContainerWork(RunState& run, SteadyBatch& batch, BatchSteps& steps,
                              Services& services, Replicas& replicas, Notebooks& notebooks,

@@ -44,7 +44,7 @@ class ContainerWork {
   std::optional<Duration> gpu_work(std::uint32_t pod) const;
 
  private:
-  scenarios::WorkloadKind kind_of(std::uint32_t pod) const {
+  WorkloadKind kind_of(std::uint32_t pod) const {
     return run_.cluster.model(run_.cluster.pods[pod]).spec.kind;
   }
 
@@ -70,12 +70,12 @@ class ContainerWork {
 
 inline void ContainerWork::on_timer(std::uint32_t p) {
   switch (kind_of(p)) {
-    case scenarios::WorkloadKind::Service:
+    case WorkloadKind::Service:
       return replicas_.on_timer(p);
-    case scenarios::WorkloadKind::Notebook:
+    case WorkloadKind::Notebook:
       return notebooks_.on_timer(p);
-    case scenarios::WorkloadKind::Job:
-    case scenarios::WorkloadKind::Deployment:
+    case WorkloadKind::Job:
+    case WorkloadKind::Deployment:
       if (makes_steps(p)) return steps_.prepared(p);
       return pods_.work_done(p);
   }
@@ -83,12 +83,12 @@ inline void ContainerWork::on_timer(std::uint32_t p) {
 
 inline void ContainerWork::gpu_done(std::uint32_t p) {
   switch (kind_of(p)) {
-    case scenarios::WorkloadKind::Service:
+    case WorkloadKind::Service:
       return replicas_.gpu_done(p);
-    case scenarios::WorkloadKind::Notebook:
+    case WorkloadKind::Notebook:
       return notebooks_.cell_done(p);
-    case scenarios::WorkloadKind::Job:
-    case scenarios::WorkloadKind::Deployment:
+    case WorkloadKind::Job:
+    case WorkloadKind::Deployment:
       if (steps_.step_done(p)) pods_.work_done(p);
       return;
   }

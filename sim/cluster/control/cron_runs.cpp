@@ -17,7 +17,7 @@ std::uint32_t CronRuns::run_of(std::uint32_t p) const {
 // `of_workload`: any pod of it.
 void CronRuns::for_each_pod(std::uint32_t of_workload, std::uint32_t run, auto&& use) const {
   const Pod& pod = run_.cluster.pods[of_workload];
-  const scenarios::Workload& spec = run_.cluster.model(pod).spec;
+  const Workload& spec = run_.cluster.model(pod).spec;
   const auto pods = static_cast<std::uint32_t>(spec.pods_at_once());
   const std::uint32_t first = of_workload - pod.nth + run * pods;
   for (std::uint32_t p = first; p < first + pods; ++p) use(p);

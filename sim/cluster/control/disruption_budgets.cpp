@@ -29,7 +29,7 @@ bool DisruptionBudgets::is_ready(std::uint32_t pod) const {
 DisruptionBudgets::Count DisruptionBudgets::count(std::size_t workload) const {
   Count count;
   std::int64_t wanted = 0;
-  const scenarios::Workload& spec = run_.world.workloads[workload].spec;
+  const Workload& spec = run_.world.workloads[workload].spec;
   const std::uint32_t first = first_pod_[workload];
   for (std::uint32_t p = first; p < first + static_cast<std::uint32_t>(spec.count); ++p) {
     const PodPhase phase = run_.cluster.pods[p].phase;
@@ -58,9 +58,9 @@ bool DisruptionBudgets::lets_go(std::uint32_t p) const {
 }
 
 bool DisruptionBudgets::never_lets_go(std::uint32_t p) const {
-  const scenarios::Workload& spec = run_.cluster.model(run_.cluster.pods[p]).spec;
-  return spec.kind == scenarios::WorkloadKind::Service && !spec.autoscaling &&
-         spec.disruption_budget && spec.disruption_budget->kept_of(spec.count) >= spec.count;
+  const Workload& spec = run_.cluster.model(run_.cluster.pods[p]).spec;
+  return spec.kind == WorkloadKind::Service && !spec.autoscaling && spec.disruption_budget &&
+         spec.disruption_budget->kept_of(spec.count) >= spec.count;
 }
 
 }  // namespace slicewise::sim

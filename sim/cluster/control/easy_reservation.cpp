@@ -12,13 +12,12 @@ EasyReservation::EasyReservation(const ClusterState& cluster)
 }
 
 Duration EasyReservation::estimate(const Pod& pod) const {
-  const scenarios::Workload& spec = cluster_.model(pod).spec;
+  const Workload& spec = cluster_.model(pod).spec;
   if (spec.trace) {
     const scenarios::RecordedJobs::Job& job = (*spec.trace->jobs)[cluster_.job(pod)];
     return job.time_limit.ns >= 0 ? job.time_limit : job.run;
   }
-  const bool ends =
-      spec.kind == scenarios::WorkloadKind::Job && spec.measured && spec.measured->unit_time;
+  const bool ends = spec.kind == WorkloadKind::Job && spec.measured && spec.measured->unit_time;
   if (!ends) return kNever - TimePoint{};
   return after(TimePoint{}, pod.units, spec.measured->unit_time->ns, 0) - TimePoint{};
 }

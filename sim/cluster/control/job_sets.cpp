@@ -52,7 +52,7 @@ std::optional<Duration> JobSets::wait_after_failure(std::uint32_t failed) {
 
 void JobSets::fail(std::uint32_t failed, PodLife& pods) {
   const ClusterState& cluster = run_.cluster;
-  const scenarios::Workload& spec = cluster.model(cluster.pods[failed]).spec;
+  const Workload& spec = cluster.model(cluster.pods[failed]).spec;
   const auto ends_too = [&](std::uint32_t p) {
     const Pod& pod = cluster.pods[p];
     const bool is_over = pod.phase == PodPhase::Succeeded || pod.phase == PodPhase::Failed;

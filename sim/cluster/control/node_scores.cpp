@@ -46,7 +46,7 @@ std::int64_t balance(double cpu, double memory) {
 
 // By how much the pod evens out what of a node is in use: 75 if not at all. A pod without any
 // request is not scored.
-std::int64_t balance(const PoolModel& pool, const Node& node, const scenarios::PodTemplate& pod) {
+std::int64_t balance(const PoolModel& pool, const Node& node, const PodTemplate& pod) {
   if (pod.cpu_request.count == 0 && pod.memory_request.count == 0) return 0;
   const std::int64_t cpu = pool.node_cpu().count;
   const std::int64_t memory = pool.node_memory().count;
@@ -59,13 +59,13 @@ std::int64_t balance(const PoolModel& pool, const Node& node, const scenarios::P
   return kMostScore / 2 + (kMostScore / 2 + with - without) / 2;
 }
 
-std::int64_t disliked(const PoolModel& pool, const scenarios::PodTemplate& pod) {
+std::int64_t disliked(const PoolModel& pool, const PodTemplate& pod) {
   return std::ranges::count_if(pool.taints, [&](const scenarios::Taint& taint) {
     return taint.effect == "PreferNoSchedule" && !scenarios::tolerates_any(pod.tolerations, taint);
   });
 }
 
-std::int64_t liked(const PoolModel& pool, const scenarios::PodTemplate& pod) {
+std::int64_t liked(const PoolModel& pool, const PodTemplate& pod) {
   std::int64_t weight = 0;
   for (const scenarios::PreferredNodes& nodes : pod.preferences.nodes) {
     if (meets(pool.labels, nodes)) weight += nodes.weight;
@@ -98,7 +98,7 @@ NodeScores::NodeScores(const ClusterState& cluster)
 }
 
 void NodeScores::add_pools(std::size_t w) {
-  const scenarios::PodTemplate& pod = cluster_.world->workloads[w].spec.pod;
+  const PodTemplate& pod = cluster_.world->workloads[w].spec.pod;
   bool any = false;
   for (const PoolModel& pool : cluster_.world->pools) {
     appeals_.push_back({disliked(pool, pod), liked(pool, pod)});
@@ -109,7 +109,7 @@ void NodeScores::add_pools(std::size_t w) {
 
 void NodeScores::add_spread(std::size_t w) {
   const World& world = *cluster_.world;
-  const scenarios::Workload& workload = world.workloads[w].spec;
+  const Workload& workload = world.workloads[w].spec;
   const auto& own = workload.pod.preferences.spread;
   Spreading& by = spread_[w];
   by.is_own = !own.empty();
@@ -127,8 +127,8 @@ void NodeScores::add_spread(std::size_t w) {
       tallies_.take(by.rules.back().tally, other, 1);
     }
   }
-  const bool has_replica_set = workload.kind == scenarios::WorkloadKind::Deployment ||
-                               workload.kind == scenarios::WorkloadKind::Service;
+  const bool has_replica_set =
+      workload.kind == WorkloadKind::Deployment || workload.kind == WorkloadKind::Service;
   if (!own.empty() || !has_replica_set) return;
   by.rules = {{tallies_.add(scenarios::kHostname, counted), kNodeSkew},
               {tallies_.add(scenarios::kZoneLabel, counted), kZoneSkew}};
@@ -139,9 +139,9 @@ void NodeScores::add_spread(std::size_t w) {
 void NodeScores::add_likes(std::size_t w) {
   const World& world = *cluster_.world;
   const std::vector<char> everywhere(world.pools.size(), 1);
-  const scenarios::Workload& workload = world.workloads[w].spec;
+  const Workload& workload = world.workloads[w].spec;
   std::map<std::string, std::size_t> tally_of;  // by label
-  const auto add = [&](const scenarios::Workload& one, const scenarios::Workload& other,
+  const auto add = [&](const Workload& one, const Workload& other,
                        std::map<std::string, std::int64_t>& weights) {
     const scenarios::PodPreferences& wants = one.pod.preferences;
     for (const auto* terms : {&wants.affinity, &wants.anti_affinity}) {
@@ -174,7 +174,7 @@ std::int64_t NodeScores::fit(const Node& node, const WorkloadModel& workload) co
     const std::int64_t left = std::max<std::int64_t>(0, free);
     return (least ? left : allocatable - left) * kMostScore / allocatable;
   };
-  const scenarios::PodTemplate& pod = workload.spec.pod;
+  const PodTemplate& pod = workload.spec.pod;
   return (share((node.scored_cpu_free - scored_cpu(pod.cpu_request)).count, pool.node_cpu().count) +
           share((node.scored_memory_free - scored_memory(pod.memory_request)).count,
                 pool.node_memory().count)) /

@@ -20,7 +20,7 @@ OpenJobs::OpenJobs(RunState& run, const Scheduler& scheduler) : run_(run), sched
 }
 
 bool OpenJobs::is_left(const Pod& pod) const {
-  if (run_.cluster.model(pod).spec.kind != scenarios::WorkloadKind::Job) return false;
+  if (run_.cluster.model(pod).spec.kind != WorkloadKind::Job) return false;
   if (waits(index(pod.workload))) return false;
   if (pod.phase == PodPhase::Succeeded || pod.phase == PodPhase::Failed) return false;
   const bool comes =
@@ -33,7 +33,7 @@ void OpenJobs::count() {
 }
 
 void OpenJobs::one_submitted(const Pod& pod) {
-  if (run_.world.duration || run_.cluster.model(pod).spec.kind != scenarios::WorkloadKind::Job) {
+  if (run_.world.duration || run_.cluster.model(pod).spec.kind != WorkloadKind::Job) {
     return;
   }
   if (!scheduler_.fits_empty_node(pod)) --left_;

@@ -12,8 +12,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::WorkloadKind;
-
 // kubelet: the first restart is immediate, then 10 s doubling to 5 min; 10 minutes without a crash
 // start over. Source: Kubernetes documentation, "Pod Lifecycle", container restart back-off.
 constexpr Duration kFirstCrashBackoff = seconds(10);
@@ -444,7 +442,7 @@ void PodLife::crash(std::uint32_t p) {
   if (scalers_.is_leaving(p)) return scalers_.replica_gone(p);
   if (endings_.is_ending(p)) return evict(p, Eviction::Preempted);
   const Pod& pod = run_.cluster.pods[p];
-  const scenarios::Workload& spec = run_.cluster.model(pod).spec;
+  const Workload& spec = run_.cluster.model(pod).spec;
   WorkloadRecord& record = run_.record_of(pod);
   const Duration busy_before = record.gpu_busy;
   gangs_.start_over(p);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <vector>
 
 #include "../../world/admission.hpp"
 #include "../record/recorder.hpp"

@@ -9,8 +9,6 @@
 
 namespace slicewise::sim {
 
-using scenarios::PodQueue;
-
 Preemption::Preemption(RunState& run, const Scheduler& scheduler, PodLife& pods,
                        const ContainerWork& work)
     : run_(run),
@@ -157,7 +155,7 @@ void Preemption::stop_those_with_more_left() {
   const RankedPods::Rank least = ranked.rank(ranked.of(first).back());
   order_.clear();
   for_each_that_runs([&](std::uint32_t p) {
-    if (cluster.model(cluster.pods[p]).spec.kind != scenarios::WorkloadKind::Job) return;
+    if (cluster.model(cluster.pods[p]).spec.kind != WorkloadKind::Job) return;
     double left = 0;  // of the part of the job that has most to do
     for_each_of_job(cluster, p,
                     [&](std::uint32_t of_job) { left = std::max(left, work_.units_left(of_job)); });

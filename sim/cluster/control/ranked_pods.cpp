@@ -9,12 +9,12 @@ namespace slicewise::sim {
 Int128 work_left(const ClusterState& cluster, std::uint32_t p, double units) {
   const Pod& pod = cluster.pods[p];
   const WorkloadModel& model = cluster.model(pod);
-  if (cluster.world->pod_queue == scenarios::PodQueue::Priority) return pod.submitted.ns;
-  if (model.spec.kind != scenarios::WorkloadKind::Job) return -1;
+  if (cluster.world->pod_queue == PodQueue::Priority) return pod.submitted.ns;
+  if (model.spec.kind != WorkloadKind::Job) return -1;
   const double unit_ns = static_cast<double>(model.spec.measured->unit_time->ns) * pod.size;
   constexpr double kExact = 1'000;  // ns: what doubles add up to decides between nobody
   const auto left = static_cast<Int128>(std::llround(unit_ns * units / kExact));
-  const bool by_time = cluster.world->pod_queue == scenarios::PodQueue::ShortestTime;
+  const bool by_time = cluster.world->pod_queue == PodQueue::ShortestTime;
   return by_time ? left : left * model.tickets * model.pods_per_job;
 }
 

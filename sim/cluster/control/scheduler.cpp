@@ -1,7 +1,6 @@
 #include "scheduler.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "preemption.hpp"
 
@@ -51,7 +50,7 @@ DomainId visible_domain(const ClusterState& cluster, const Node& node, int gpu) 
 // Those of a strict queue wait for it all the same.
 bool others_may_fit(const World& world, const WorkloadModel& workload) {
   return workload.queued && !workload.queued->is_in_one_place &&
-         world.pod_queue == scenarios::PodQueue::Backfill;
+         world.pod_queue == PodQueue::Backfill;
 }
 
 // Of a node's room for others, most of the time: a PodRoom that the compiler knows.
@@ -117,7 +116,7 @@ Scheduler::Scheduler(ClusterState& cluster, std::uint64_t seed, std::uint32_t re
       any_parts_(std::ranges::any_of(cluster.world->pools,
                                      [](const PoolModel& pool) { return pool.books.has_value(); })),
       changes_nodes_(cluster.world->changes_nodes()) {
-  if (cluster.world->pod_queue == scenarios::PodQueue::Easy) easy_.emplace(cluster);
+  if (cluster.world->pod_queue == PodQueue::Easy) easy_.emplace(cluster);
   if (const auto policy = cluster.world->placement) policy_.emplace(cluster, *policy, seed);
   for (const WorkloadModel& workload : cluster.world->workloads) {
     for (const PoolModel& pool : cluster.world->pools) {
@@ -179,7 +178,7 @@ bool Scheduler::fits(const Node& node, std::size_t w, const Kept& kept) {
     ++scratch_.nodes_by_cause[cause];
     fits = false;
   };
-  const scenarios::PodTemplate& pod = workload.spec.pod;
+  const PodTemplate& pod = workload.spec.pod;
   require(node.pods_free - kept.pods >= 1, static_cast<std::size_t>(RejectCause::TooManyPods));
   // As kube-scheduler: what a pod does not ask for it is not refused for.
   const auto has = [](std::int64_t free, std::int64_t asked) {

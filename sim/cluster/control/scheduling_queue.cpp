@@ -153,7 +153,7 @@ bool SchedulingQueue::goes_before(const Candidate& a, const Candidate& b) const 
   const auto& workloads = cluster_.world->workloads;
   const int priority_a = workloads[a.workload].spec.priority;
   const int priority_b = workloads[b.workload].spec.priority;
-  const bool by_work = cluster_.world->pod_queue > scenarios::PodQueue::Priority;
+  const bool by_work = cluster_.world->pod_queue > PodQueue::Priority;
   if (!by_work && priority_a != priority_b) return priority_a > priority_b;
   if (ranked_) return ranked_->rank(pod(a)) < ranked_->rank(pod(b));
   const auto came = [this](const Candidate& who) {
@@ -183,7 +183,7 @@ void SchedulingQueue::find_head(std::size_t workload, TimePoint now) {
   const PendingPods& queue = of_workload_[workload];
   if (queue.size() == 0) return;
   Head head{{}, {workload, queue.first()}};
-  if (cluster_.world->pod_queue == scenarios::PodQueue::Fifo) {
+  if (cluster_.world->pod_queue == PodQueue::Fifo) {
     head.turn.since = cluster_.pods[queue[queue.first()]].queued;
   } else {
     const auto first = queue.next(now);
@@ -203,7 +203,7 @@ std::optional<SchedulingQueue::Candidate> SchedulingQueue::next(TimePoint now) {
   if (!has_turns()) return best_not_looked_at();
   if (!heads_known_) {
     heads_known_ = true;
-    const bool strict = cluster_.world->pod_queue == scenarios::PodQueue::Fifo;
+    const bool strict = cluster_.world->pod_queue == PodQueue::Fifo;
     for (std::size_t w = 0; w < of_workload_.size(); ++w) {
       if (strict || may_fit_[w] != MayFit::None) find_head(w, now);
     }
@@ -253,7 +253,7 @@ void SchedulingQueue::turn_down(const Candidate& candidate, TimePoint now, bool 
   }
   queue.turn_down(now, may_fit_[workload] == MayFit::All);
   may_fit_[workload] = MayFit::None;
-  blocked_ = cluster_.world->pod_queue == scenarios::PodQueue::Fifo;
+  blocked_ = cluster_.world->pod_queue == PodQueue::Fifo;
 }
 
 bool SchedulingQueue::end_cycle(TimePoint now) {

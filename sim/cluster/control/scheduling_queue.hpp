@@ -139,7 +139,7 @@ class SchedulingQueue {
     auto operator<=>(const Head&) const = default;
   };
 
-  bool has_turns() const { return cluster_.world->pod_queue <= scenarios::PodQueue::Fifo; }
+  bool has_turns() const { return cluster_.world->pod_queue <= PodQueue::Fifo; }
   bool goes_before(const Candidate& a, const Candidate& b) const;
   std::optional<Candidate> best_not_looked_at() const;
   std::optional<Candidate> not_looked_at(std::size_t workload) const;

@@ -11,7 +11,7 @@ void Terminations::begin(std::uint32_t pod) {
   for_each_of_job(run_.cluster, pod, [&](std::uint32_t p) {
     const Pod& ends = run_.cluster.pods[p];
     bool works = ends.phase == PodPhase::Working;
-    if (works && run_.cluster.model(ends).spec.kind == scenarios::WorkloadKind::Service) {
+    if (works && run_.cluster.model(ends).spec.kind == WorkloadKind::Service) {
       std::erase(services_[services_.of_pod(p)].ready, p);
       works = replicas_.of_pod(p).outstanding > 0;
     }

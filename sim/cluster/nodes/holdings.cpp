@@ -100,7 +100,7 @@ double Holdings::share_of(const Pod& pod) const {
 // GPUs, of their memory, of CPUs and of memory.
 double Holdings::dominant_share(const Pod& pod, double gpus) const {
   const PoolModel& pool = run_.cluster.pool(run_.cluster.nodes[index(pod.node)]);
-  const scenarios::PodTemplate& asks = run_.cluster.model(pod).spec.pod;
+  const PodTemplate& asks = run_.cluster.model(pod).spec.pod;
   return std::max({gpus, gpu_memory_share(pod),
                    part_of(asks.cpu_request.count, pool.allocatable_cpu.count),
                    part_of(asks.memory_request.count, pool.allocatable_memory.count)});
@@ -110,7 +110,7 @@ double Holdings::dominant_share(const Pod& pod, double gpus) const {
 // those who ask for it.
 double Holdings::requested_share(const Pod& pod, double gpus) const {
   const PoolModel& pool = run_.cluster.pool(run_.cluster.nodes[index(pod.node)]);
-  const scenarios::PodTemplate& asks = run_.cluster.model(pod).spec.pod;
+  const PodTemplate& asks = run_.cluster.model(pod).spec.pod;
   const double cpu = kWeightOfCpu * static_cast<double>(pool.allocatable_cpu.count) / 1000;
   const double memory =
       kWeightOfGibibyte * part_of(pool.allocatable_memory.count, gibibytes(1).count);

@@ -97,7 +97,7 @@ std::int64_t NewNodes::room(const NewNode& node, std::size_t pool, std::size_t w
 // Source: kubernetes/autoscaler, cluster-autoscaler/expander/waste, leastwaste.BestOption.
 double NewNodes::waste(const Fit& fit, std::size_t w) const {
   const PoolModel& pool = run_.world.pools[fit.pool];
-  const scenarios::PodTemplate& pod = run_.world.workloads[w].spec.pod;
+  const PodTemplate& pod = run_.world.workloads[w].spec.pod;
   const auto idle = [&](std::int64_t all, std::int64_t each) {
     return 1 - static_cast<double>(fit.pods * each) / static_cast<double>(all);
   };

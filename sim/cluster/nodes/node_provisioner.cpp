@@ -30,7 +30,7 @@ constexpr double kUnneededBelow = 0.5;
 
 // Source: Karpenter, "Disruption", pod-level controls; cluster-autoscaler FAQ, "What types of pods
 // can prevent CA from removing a node?".
-bool keeps_node(const scenarios::PodTemplate& pod, Provisioner::Kind kind) {
+bool keeps_node(const PodTemplate& pod, Provisioner::Kind kind) {
   const bool karpenter = kind == Provisioner::Kind::Karpenter;
   const auto found =
       pod.annotations.find(karpenter ? scenarios::kDoNotDisrupt : scenarios::kSafeToEvict);
@@ -53,8 +53,7 @@ double tickets_in_use(const PoolModel& pool, const Node& node) {
 // labels that nodes get once they have joined neither knows.
 // Source: sigs.k8s.io/karpenter, pkg/scheduling, NewPodRequirements, and
 // pkg/controllers/provisioning/scheduling, Preferences.removePreferredNodeAffinityTerm.
-std::vector<std::vector<char>> preferred_pools(const World& world,
-                                               const scenarios::PodTemplate& pod) {
+std::vector<std::vector<char>> preferred_pools(const World& world, const PodTemplate& pod) {
   std::vector<std::vector<char>> sets;
   std::vector<scenarios::PreferredNodes> heaviest_first = pod.preferences.nodes;
   if (world.provisioner.kind != Provisioner::Kind::Karpenter) heaviest_first.clear();
@@ -86,8 +85,8 @@ NodeProvisioner::NodeProvisioner(RunState& run, const Scheduler& scheduler, Node
       nodes_then_(run.world.pools.size()) {
   for (std::size_t w = 0; w < run.world.workloads.size(); ++w) packing_order_.push_back(w);
   std::ranges::stable_sort(packing_order_, [this](std::size_t a, std::size_t b) {
-    const scenarios::PodTemplate& left = run_.world.workloads[a].spec.pod;
-    const scenarios::PodTemplate& right = run_.world.workloads[b].spec.pod;
+    const PodTemplate& left = run_.world.workloads[a].spec.pod;
+    const PodTemplate& right = run_.world.workloads[b].spec.pod;
     if (left.cpu_request != right.cpu_request) return left.cpu_request > right.cpu_request;
     return left.memory_request > right.memory_request;
   });

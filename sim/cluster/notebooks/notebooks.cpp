@@ -25,8 +25,8 @@ Notebooks::Notebooks(RunState& run, GpuAccess& gpus, Usage& usage, PodLife& pods
     : run_(run), gpus_(gpus), usage_(usage), pods_(pods), user_of_(run.cluster.pods.size()) {
   std::uint32_t p = 0;
   for_each_entity(run.world, [&](std::uint32_t entity) {
-    const scenarios::Workload& spec = run.cluster.model(run.cluster.pods[p]).spec;
-    if (spec.kind == scenarios::WorkloadKind::Notebook) {
+    const Workload& spec = run.cluster.model(run.cluster.pods[p]).spec;
+    if (spec.kind == WorkloadKind::Notebook) {
       user_of_[p] = static_cast<std::uint32_t>(users_.size());
       users_.emplace_back(UserCalendar(*spec.notebooks, run.world.starts_at, run.world.seed,
                                        run.replication, entity));

@@ -89,7 +89,7 @@ void Recorder::add_workloads(const World& world) {
     workload.namespace_name = model.spec.namespace_name;
     workload.running.resize(buckets);
     workload.gpu_busy.resize(buckets);
-    if (model.spec.kind == scenarios::WorkloadKind::Service) {
+    if (model.spec.kind == WorkloadKind::Service) {
       add_request_series(workload, model.limits, buckets);
       workload.waiting.resize(buckets);
     }

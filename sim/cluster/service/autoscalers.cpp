@@ -1,9 +1,6 @@
 #include "autoscalers.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <utility>
-#include <vector>
 
 #include "../control/pod_life.hpp"
 #include "../control/terminations.hpp"

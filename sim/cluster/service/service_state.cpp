@@ -1,7 +1,5 @@
 #include "service_state.hpp"
 
-#include <algorithm>
-
 #include "slicewise/sim/kernel/far_times.hpp"
 #include "slicewise/sim/serving/amounts.hpp"
 
@@ -76,8 +74,8 @@ bool PodServer::is_full() const {
   return waits && queued() >= static_cast<std::size_t>(*serving->queue_limit);
 }
 
-RequestSource::RequestSource(const scenarios::Traffic* traffic, Duration starts_at,
-                             std::uint64_t seed, std::uint32_t replication, std::uint32_t entity)
+RequestSource::RequestSource(const Traffic* traffic, Duration starts_at, std::uint64_t seed,
+                             std::uint32_t replication, std::uint32_t entity)
     : thinking_(seed, replication, entity, Purpose::Retry) {
   if (traffic == nullptr) return;
   clients_ = std::get_if<scenarios::ClosedLoop>(&traffic->shape);

@@ -220,7 +220,7 @@ inline constexpr Duration kLeastThink = milliseconds(1);
 class RequestSource {
  public:
   // `entity` keys the random streams. Without traffic nothing comes but what returns.
-  RequestSource(const scenarios::Traffic* traffic, Duration starts_at, std::uint64_t seed,
+  RequestSource(const Traffic* traffic, Duration starts_at, std::uint64_t seed,
                 std::uint32_t replication, std::uint32_t entity);
 
   // When the next request is due; kNever when none is.

@@ -51,7 +51,7 @@ Services::Services(RunState& run, Usage& usage, Replicas& replicas, Pipelines& p
   services_.reserve(run.world.workloads.size());
   for (std::uint32_t w = 0; w < run.world.workloads.size(); ++w) {
     const WorkloadModel& model = run.world.workloads[w];
-    if (model.spec.kind != scenarios::WorkloadKind::Service) continue;
+    if (model.spec.kind != WorkloadKind::Service) continue;
     service_of_[w] = static_cast<std::uint32_t>(services_.size());
     services_.emplace_back(run.world, make_id<WorkloadId>(w), run.replication,
                            entity_of(model.name));

@@ -12,16 +12,14 @@
 namespace slicewise::sim {
 namespace {
 
-using models::MigProfile;
-
 int ceil_div(int a, int b) { return (a + b - 1) / b; }
 
-bool uses_mps(const scenarios::NodePool& pool) {
+bool uses_mps(const NodePool& pool) {
   return pool.virtual_gpu || (pool.device_plugin && pool.device_plugin->mps);
 }
 
 // The scenario's own number of pods per device; nullopt when its pool does not share.
-std::optional<int> own_replicas(const scenarios::NodePool& pool) {
+std::optional<int> own_replicas(const NodePool& pool) {
   if (pool.virtual_gpu) return pool.virtual_gpu->per_gpu;
   if (!pool.device_plugin) return std::nullopt;
   for (const auto* sharing : {&pool.device_plugin->mps, &pool.device_plugin->time_slicing}) {
@@ -32,8 +30,8 @@ std::optional<int> own_replicas(const scenarios::NodePool& pool) {
 
 // What candidates_on() knows of an instance type.
 struct Place {
-  const models::InstanceType& type;
-  const models::MigGeometry* geometry;
+  const InstanceType& type;
+  const MigGeometry* geometry;
   std::vector<std::string> workloads;
   GpuMemoryNeeds needs;
   const ReplicaChoice& choice;
@@ -63,7 +61,7 @@ Candidate on_profile(const Place& place, Strategy strategy, const MigProfile& pr
 }
 
 // Profiles that cut a GPU into several equal instances, smallest memory first.
-std::vector<const MigProfile*> uniform_profiles(const models::MigGeometry& geometry) {
+std::vector<const MigProfile*> uniform_profiles(const MigGeometry& geometry) {
   std::vector<const MigProfile*> profiles;
   for (const MigProfile& profile : geometry.profiles) {
     if (profile.max_count >= 2 && !profile.media_extensions && profile.memory) {
@@ -85,11 +83,10 @@ void add_mig(const Place& place, std::vector<Candidate>& candidates) {
       candidates.push_back(std::move(found));
       continue;
     }
-    candidates.push_back(
-        refused(std::move(found), Code::GpuOom,
-                fmt::format("a pod needs {} of GPU memory with its CUDA context, an instance "
-                            "has {}",
-                            memory_text(place.needs.pods.front()), memory_text(*profile->memory))));
+    candidates.push_back(refused(
+        std::move(found), Code::GpuOom,
+        fmt::format("a pod needs {} of GPU memory with its CUDA context, an instance has {}",
+                    memory_text(place.needs.pods.front()), memory_text(*profile->memory))));
   }
 }
 
@@ -101,7 +98,7 @@ void add_fitted_mig(const Place& place, const World& exclusive,
   FittedLayouts fitted = fitted_layouts(*place.geometry, exclusive, place.type.gpu_count);
   std::erase_if(fitted.layouts, [](const FittedLayout& layout) { return layout.mig.size() < 2; });
   std::ranges::stable_sort(fitted.layouts, {}, &FittedLayout::nodes);
-  std::vector<std::vector<models::MigCount>> shown;
+  std::vector<std::vector<MigCount>> shown;
   for (FittedLayout& layout : fitted.layouts) {
     if (shown.size() == kShown) return;
     if (contains(shown, layout.mig)) continue;
@@ -166,7 +163,7 @@ Candidate hami_candidate(const Place& place) {
 
 }  // namespace
 
-ReplicaChoice choose_replicas(const scenarios::Scenario& base, const World& exclusive,
+ReplicaChoice choose_replicas(const Scenario& base, const World& exclusive,
                               std::optional<int> asked) {
   const PoolModel& pool = exclusive.pools.front();
   ReplicaChoice choice;
@@ -192,7 +189,7 @@ ReplicaChoice choose_replicas(const scenarios::Scenario& base, const World& excl
   return choice;
 }
 
-PoolChoice own_choice(const scenarios::NodePool& pool, const World& own) {
+PoolChoice own_choice(const NodePool& pool, const World& own) {
   const PoolModel& model = own.pools.front();
   PoolChoice choice;
   choice.instance_type = model.instance_type;
@@ -214,9 +211,9 @@ PoolChoice own_choice(const scenarios::NodePool& pool, const World& own) {
   return choice;
 }
 
-std::vector<Candidate> candidates_on(const models::InstanceType& type, const World& exclusive,
-                                     const ReplicaChoice& choice,
-                                     const models::Catalogue& catalogue, bool force) {
+std::vector<Candidate> candidates_on(const InstanceType& type, const World& exclusive,
+                                     const ReplicaChoice& choice, const Catalogue& catalogue,
+                                     bool force) {
   Place place{type,   catalogue.find_mig(exclusive.pools.front().gpu->name),
               {},     gpu_memory_needs(exclusive),
               choice, force};

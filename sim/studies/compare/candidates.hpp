@@ -19,17 +19,17 @@ struct Candidate {
 };
 
 // `asked`: pods per shared GPU, where somebody says so.
-ReplicaChoice choose_replicas(const scenarios::Scenario& base, const World& exclusive,
+ReplicaChoice choose_replicas(const Scenario& base, const World& exclusive,
                               std::optional<int> asked);
 
 // What the configuration of the scenario is in the words of a choice; of a MIG layout that is not
 // the same on all GPUs, or a plugin of another kind, as near as that comes.
-PoolChoice own_choice(const scenarios::NodePool& pool, const World& own);
+PoolChoice own_choice(const NodePool& pool, const World& own);
 
 // Every strategy at least once on one instance type, in the order of kStrategies. `exclusive`: the
 // base scenario on that type, unshared.
-std::vector<Candidate> candidates_on(const models::InstanceType& type, const World& exclusive,
-                                     const ReplicaChoice& choice,
-                                     const models::Catalogue& catalogue, bool force);
+std::vector<Candidate> candidates_on(const InstanceType& type, const World& exclusive,
+                                     const ReplicaChoice& choice, const Catalogue& catalogue,
+                                     bool force);
 
 }  // namespace slicewise::sim

@@ -22,9 +22,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::Scenario;
-using scenarios::Workload;
-
 // A configuration that can be had.
 struct Prepared {
   PoolChoice choice;
@@ -60,31 +57,32 @@ Diagnostics changes_of(const Scenario& base) {
     }
     const bool by_kai = scenarios::asks_kai(workload.pod.annotations);
     if (by_kai || !workload.pod.extended.empty() || !workload.pod.claim.value.empty()) continue;
-    add_note(notes, Code::GpuNotRequested, workload.pod.where,
-             fmt::format("the pods of \"{}\" ask for one GPU here; in the scenario they "
-                         "use it without asking",
-                         workload.name.value));
+    add_note(
+        notes, Code::GpuNotRequested, workload.pod.where,
+        fmt::format(
+            "the pods of \"{}\" ask for one GPU here; in the scenario they use it without asking",
+            workload.name.value));
   }
   return notes;
 }
 
 // What is put side by side, resolved.
 struct CompareSpace {
-  std::vector<const models::InstanceType*> types;
+  std::vector<const InstanceType*> types;
   std::vector<Strategy> strategies;
   std::vector<std::string> purchases;        // "": as the scenario buys
   std::vector<std::optional<int>> replicas;  // nullopt: as many as fit the scenario
 };
 
 CompareSpace space_of(const Scenario& base, const ComparisonOptions& options,
-                      const models::Catalogue& catalogue, Diagnostics& found) {
+                      const Catalogue& catalogue, Diagnostics& found) {
   CompareSpace space;
   std::vector<std::string> names = options.instance_types;
   if (names.empty()) {
     std::vector<std::string_view> usual{kComparedRetired};
     usual.insert(usual.end(), kComparedInstances.begin(), kComparedInstances.end());
     for (const std::string_view name : usual) {
-      const models::InstanceType* type = catalogue.find_instance(name);
+      const InstanceType* type = catalogue.find_instance(name);
       if (options.retired || type == nullptr || type->retired_on.empty()) names.emplace_back(name);
     }
   }
@@ -102,7 +100,7 @@ bool is_asked(const CompareSpace& space, Strategy strategy) {
   return contains(space.strategies, strategy);
 }
 
-void refuse_all(const models::InstanceType& type, const CompareSpace& space, const Refusal& refusal,
+void refuse_all(const InstanceType& type, const CompareSpace& space, const Refusal& refusal,
                 std::vector<RefusedOption>& refusals) {
   for (const Strategy strategy : kStrategies) {
     if (!is_asked(space, strategy)) continue;
@@ -117,8 +115,8 @@ void refuse_all(const models::InstanceType& type, const CompareSpace& space, con
 // What is tried on one type, in the order of kStrategies: for each number of replicas, and bought
 // in every way.
 std::vector<Candidate> candidates_in(const CompareSpace& space, const Scenario& base,
-                                     const models::InstanceType& type, const World& exclusive,
-                                     const models::Catalogue& catalogue, bool force,
+                                     const InstanceType& type, const World& exclusive,
+                                     const Catalogue& catalogue, bool force,
                                      std::vector<ReplicaChoice>& replicas) {
   std::vector<Candidate> all;
   for (const std::optional<int>& asked : space.replicas) {
@@ -157,12 +155,12 @@ std::vector<std::string> workloads_that(bool take_several, const Scenario& base)
 
 Duration alone(const Workload& workload) {
   switch (workload.kind) {
-    case scenarios::WorkloadKind::Service:
+    case WorkloadKind::Service:
       return workload.measured->request_gpu_time->mean;
-    case scenarios::WorkloadKind::Notebook:
+    case WorkloadKind::Notebook:
       return workload.notebooks->gpu_time.mean;
-    case scenarios::WorkloadKind::Job:
-    case scenarios::WorkloadKind::Deployment:
+    case WorkloadKind::Job:
+    case WorkloadKind::Deployment:
       break;
   }
   return *workload.measured->unit_time;
@@ -173,7 +171,7 @@ double gpu_seconds(const World& world) {
   double sum = 0;
   for (const WorkloadModel& workload : world.workloads) {
     const double gpus = static_cast<double>(workload.tickets) * workload.spec.count;
-    const bool ends = workload.spec.kind == scenarios::WorkloadKind::Job || !world.duration;
+    const bool ends = workload.spec.kind == WorkloadKind::Job || !world.duration;
     sum += gpus * (ends ? static_cast<double>(workload.units) * to_seconds(alone(workload.spec))
                         : to_seconds(*world.duration));
   }
@@ -188,8 +186,7 @@ struct Part {
 
 // The nodes of one pool of a configuration, or why it cannot be had.
 tl::expected<Part, Refusal> part_of(const Scenario& base, PoolChoice part, bool forced,
-                                    const models::Catalogue& catalogue,
-                                    const ComparisonOptions& options) {
+                                    const Catalogue& catalogue, const ComparisonOptions& options) {
   const Expected<World> world = probe_world(base, {.pools = {std::move(part)}}, catalogue, forced);
   if (auto refusal = refusal_of(world)) return tl::unexpected(std::move(*refusal));
   if (auto reason = too_large_for_a_node(*world)) {
@@ -208,7 +205,7 @@ tl::expected<Part, Refusal> part_of(const Scenario& base, PoolChoice part, bool 
 // The world of a configuration with the nodes that it needs, or why there is none. Pods with
 // several GPUs get nodes of their own where the others share.
 tl::expected<Prepared, RefusedOption> prepare(const Scenario& base, Candidate candidate,
-                                              const models::Catalogue& catalogue,
+                                              const Catalogue& catalogue,
                                               const ComparisonOptions& options) {
   PlanProbe probe;
   probe.pools = {std::move(candidate.choice)};
@@ -252,7 +249,7 @@ tl::expected<Prepared, RefusedOption> prepare(const Scenario& base, Candidate ca
 }
 
 // The scenario as it stands, or a note why it cannot run.
-std::optional<Prepared> prepare_own(const Scenario& base, const models::Catalogue& catalogue,
+std::optional<Prepared> prepare_own(const Scenario& base, const Catalogue& catalogue,
                                     Diagnostics& notes) {
   Expected<World> world = probe_world(base, {.replications = base.replications}, catalogue);
   if (const auto refusal = refusal_of(world)) {
@@ -354,9 +351,8 @@ void simulate_each(std::vector<Prepared>&& prepared, const RunOptions& run,
 
 }  // namespace
 
-Expected<StrategyComparison> compare_strategies(const scenarios::ScenarioSet& set,
-                                                std::size_t variant,
-                                                const models::Catalogue& catalogue,
+Expected<StrategyComparison> compare_strategies(const ScenarioSet& set, std::size_t variant,
+                                                const Catalogue& catalogue,
                                                 const ComparisonOptions& options) {
   const Scenario base = as_judged(set.variants[variant]);
   Diagnostics found;
@@ -367,7 +363,7 @@ Expected<StrategyComparison> compare_strategies(const scenarios::ScenarioSet& se
 
   std::vector<Expected<World>> exclusive;
   const std::vector<std::string> sharing = workloads_that(false, base);
-  for (const models::InstanceType* type : space.types) {
+  for (const InstanceType* type : space.types) {
     PoolChoice alone = unshared(*type, sharing.empty() ? workloads_with_pods(base) : sharing);
     alone.purchase.clear();
     exclusive.push_back(probe_world(base, {.pools = {std::move(alone)}}, catalogue));
@@ -388,7 +384,7 @@ Expected<StrategyComparison> compare_strategies(const scenarios::ScenarioSet& se
     prepared.push_back(std::move(*own));
   }
   for (std::size_t t = 0; t < space.types.size(); ++t) {
-    const models::InstanceType& type = *space.types[t];
+    const InstanceType& type = *space.types[t];
     comparison.instance_types.push_back(type.name);
     if (!exclusive[t]) {
       refuse_all(type, space, *refusal_of(exclusive[t]), comparison.refused);

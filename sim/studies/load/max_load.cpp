@@ -4,10 +4,8 @@
 #include <iterator>
 #include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -24,7 +22,6 @@ namespace slicewise::sim {
 namespace {
 
 using scenarios::Objective;
-using scenarios::Scenario;
 
 // A test needs two replications, and a handful more to be worth much where figures scatter.
 constexpr int kFewestReplications = 2;
@@ -43,11 +40,10 @@ void leave_out_throughput(std::vector<Objective>& objectives, const std::string&
   const auto first =
       std::ranges::find(objectives, scenarios::Figure::Throughput, &Objective::figure);
   if (first == objectives.end()) return;
-  add_note(
-      notes, Code::SettingConflict, first->where,
-      fmt::format("the throughput objective of \"{}\" is left out: it says how much load there "
-                  "must be, not how much there may be",
-                  name));
+  add_note(notes, Code::SettingConflict, first->where,
+           fmt::format("the throughput objective of \"{}\" is left out: it says how much load "
+                       "there must be, not how much there may be",
+                       name));
   std::erase_if(objectives,
                 [](const Objective& o) { return o.figure == scenarios::Figure::Throughput; });
 }
@@ -101,7 +97,7 @@ class Search {
  public:
   // `apart`: workloads that share no node with others are judged one by one, and a load ends at the
   // first that fails.
-  Search(const Subject& subject, const models::Catalogue& catalogue, const MaxLoadOptions& options,
+  Search(const Subject& subject, const Catalogue& catalogue, const MaxLoadOptions& options,
          bool apart)
       : subject_(subject),
         catalogue_(catalogue),
@@ -305,7 +301,7 @@ class Search {
   }
 
   const Subject& subject_;
-  const models::Catalogue& catalogue_;
+  const Catalogue& catalogue_;
   RunOptions run_;
   bool apart_;
   int done_before_ = 0;
@@ -353,8 +349,8 @@ std::optional<double> MaxLoad::width() const {
   return *load.failed / *load.passed - 1;
 }
 
-Expected<MaxLoad> find_max_load(const scenarios::ScenarioSet& set, std::size_t variant,
-                                const models::Catalogue& catalogue, const MaxLoadOptions& options) {
+Expected<MaxLoad> find_max_load(const ScenarioSet& set, std::size_t variant,
+                                const Catalogue& catalogue, const MaxLoadOptions& options) {
   Subject subject;
   subject.base = at_its_peak(set.variants[variant]);
   auto targets = load_targets(subject.base, options.scale);

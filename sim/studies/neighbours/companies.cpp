@@ -17,20 +17,16 @@ namespace slicewise::sim {
 namespace {
 
 using scenarios::Pipeline;
-using scenarios::Scenario;
-using scenarios::Workload;
-using scenarios::WorkloadKind;
 
-bool is_steady(const scenarios::Traffic& traffic) {
+bool is_steady(const Traffic& traffic) {
   return std::holds_alternative<std::monostate>(traffic.shape);
 }
 
 Diagnostic left_out(const Pipeline& pipeline, const std::string& workload) {
-  Diagnostic note = make_diagnostic(
-      Code::SettingConflict, pipeline.where,
-      fmt::format("the requests of pipeline \"{}\" are left out of \"{}\": its own traffic has "
-                  "another shape",
-                  pipeline.name.value, workload));
+  Diagnostic note = make_diagnostic(Code::SettingConflict, pipeline.where,
+                                    fmt::format("the requests of pipeline \"{}\" are left out of "
+                                                "\"{}\": its own traffic has another shape",
+                                                pipeline.name.value, workload));
   note.severity = Severity::Note;
   return note;
 }

@@ -17,12 +17,12 @@ namespace slicewise::sim {
 
 // The scenario as all companies have it: only workloads that have pods, stages of pipelines with
 // the pipelines' requests as their own, one engine for all. What is lost by that is noted.
-scenarios::Scenario taken_apart(const scenarios::Scenario& scenario, Diagnostics& notes);
+Scenario taken_apart(const Scenario& scenario, Diagnostics& notes);
 
 // Those workloads of `base` alone. Without a Job among them it lasts for `length`, unless the
 // scenario says how long.
-scenarios::Scenario with_only(const scenarios::Scenario& base,
-                              const std::vector<std::size_t>& workloads, Duration length);
+Scenario with_only(const Scenario& base, const std::vector<std::size_t>& workloads,
+                   Duration length);
 
 // What is kept of a workload in one replication.
 struct Member {

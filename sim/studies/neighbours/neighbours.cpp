@@ -1,7 +1,6 @@
 #include "slicewise/sim/neighbours.hpp"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,8 +14,6 @@
 
 namespace slicewise::sim {
 namespace {
-
-using scenarios::Scenario;
 
 void fill_rows(const std::vector<Companions>& companies, NeighbourMatrix& matrix) {
   const std::size_t count = matrix.workloads.size();
@@ -72,23 +69,22 @@ void note_faults(const Scenario& base, const std::vector<Companions>& companies,
                  Diagnostics& notes) {
   for (const Companions& company : companies) {
     if (company.workloads.size() != 2 || company.fault_victims == 0) continue;
-    const scenarios::Workload& first = base.workloads[company.workloads[0]];
-    const scenarios::Workload& second = base.workloads[company.workloads[1]];
-    const scenarios::Workload& faulty = first.faults ? first : second;
+    const Workload& first = base.workloads[company.workloads[0]];
+    const Workload& second = base.workloads[company.workloads[1]];
+    const Workload& faulty = first.faults ? first : second;
     const auto victims = first.faults && second.faults
                              ? fmt::format("each other's")
                              : fmt::format("\"{}\"'s", (first.faults ? second : first).name.value);
-    add_diagnostic(
-        notes, Code::FaultShared, faulty.name.where,
-        fmt::format("fatal GPU faults of \"{}\" end {} containers, {:.3g} in a run: what is lost "
-                    "by that is in no factor of latency",
-                    faulty.name.value, victims, company.fault_victims),
-        "time-slicing and MIG confine a fault to its process");
+    add_diagnostic(notes, Code::FaultShared, faulty.name.where,
+                   fmt::format("fatal GPU faults of \"{}\" end {} containers, {:.3g} in a run: "
+                               "what is lost by that is in no factor of latency",
+                               faulty.name.value, victims, company.fault_victims),
+                   "time-slicing and MIG confine a fault to its process");
   }
 }
 
 // How long the whole scenario runs, for companies that would never end; 0 where it says so itself.
-Expected<Duration> length_of(const Scenario& base, const models::Catalogue& catalogue,
+Expected<Duration> length_of(const Scenario& base, const Catalogue& catalogue,
                              const RunOptions& options) {
   if (base.duration) return Duration{};
   auto world = build_world(base, catalogue);
@@ -103,8 +99,7 @@ Diagnostic too_few(const Scenario& scenario) {
   return make_diagnostic(
       Code::ValueRange, scenario.where,
       fmt::format("\"{}\" has fewer than two workloads with pods", scenario.name),
-      "neighbours are workloads that share nodes: give it another one, or name "
-      "another --variant");
+      "neighbours are workloads that share nodes: give it another one, or name another --variant");
 }
 
 }  // namespace
@@ -123,8 +118,8 @@ std::string_view figure_name(NeighbourFigure figure) {
   return "latencyP99";
 }
 
-Expected<NeighbourMatrix> find_neighbours(const scenarios::ScenarioSet& set, std::size_t variant,
-                                          const models::Catalogue& catalogue,
+Expected<NeighbourMatrix> find_neighbours(const ScenarioSet& set, std::size_t variant,
+                                          const Catalogue& catalogue,
                                           const NeighbourOptions& options) {
   const Scenario& scenario = set.variants[variant];
   NeighbourMatrix matrix;
@@ -148,7 +143,7 @@ Expected<NeighbourMatrix> find_neighbours(const scenarios::ScenarioSet& set, std
     together.add(base, company, *length, catalogue);
   }
   together.simulate(simulations);
-  for (const scenarios::Workload& workload : base.workloads) {
+  for (const Workload& workload : base.workloads) {
     matrix.workloads.push_back(workload.name.value);
   }
   matrix.interrupted = is_interrupted(options.run);

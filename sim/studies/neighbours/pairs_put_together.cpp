@@ -8,8 +8,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::Scenario;
-
 // One pod of each, with its part of the requests or users.
 Scenario one_pod_of_each(Scenario scenario) {
   for (std::size_t w = 0; w < scenario.workloads.size(); ++w) {
@@ -36,13 +34,12 @@ bool all_may_run(const World& world) {
 // One pod of each of the workloads on one node of the pool that fills a GPU before it takes the
 // next; nullopt where not all of them may run there.
 std::optional<World> put_together(const Scenario& base, const std::vector<std::size_t>& workloads,
-                                  std::size_t pool, Duration length,
-                                  const models::Catalogue& catalogue) {
+                                  std::size_t pool, Duration length, const Catalogue& catalogue) {
   Scenario scenario = one_pod_of_each(with_only(base, workloads, length));
-  scenarios::NodePool node = base.node_pools[pool];
+  NodePool node = base.node_pools[pool];
   node.nodes = 1;
   node.most_nodes.reset();
-  node.capacity_type = scenarios::CapacityType::OnDemand;
+  node.capacity_type = CapacityType::OnDemand;
   node.spot.reset();
   scenario.node_pools = {std::move(node)};
   Expected<World> world = build_world(scenario, catalogue);
@@ -66,7 +63,7 @@ std::vector<std::size_t> pools_for(const Companions& pair) {
 }  // namespace
 
 void PairsPutTogether::add(const Scenario& base, const Companions& apart, Duration length,
-                           const models::Catalogue& catalogue) {
+                           const Catalogue& catalogue) {
   const std::vector<std::size_t>& pair = apart.workloads;
   for (const std::size_t pool : pools_for(apart)) {
     auto world = put_together(base, pair, pool, length, catalogue);
@@ -105,7 +102,7 @@ void PairsPutTogether::fill(NeighbourMatrix& matrix) const {
 std::optional<std::size_t> PairsPutTogether::held_against(const Scenario& base,
                                                           std::size_t workload, std::size_t pool,
                                                           Duration length,
-                                                          const models::Catalogue& catalogue) {
+                                                          const Catalogue& catalogue) {
   const auto known = alone_.find({workload, pool});
   if (known != alone_.end()) return known->second;
   auto world = put_together(base, {workload}, pool, length, catalogue);

@@ -19,8 +19,8 @@ namespace slicewise::sim {
 class PairsPutTogether {
  public:
   // `apart`: the pair, simulated as the scheduler has it.
-  void add(const scenarios::Scenario& base, const Companions& apart, Duration length,
-           const models::Catalogue& catalogue);
+  void add(const Scenario& base, const Companions& apart, Duration length,
+           const Catalogue& catalogue);
 
   void simulate(Simulations& simulations);
 
@@ -29,9 +29,9 @@ class PairsPutTogether {
 
  private:
   // What the workload is held against there, into companies_.
-  std::optional<std::size_t> held_against(const scenarios::Scenario& base, std::size_t workload,
+  std::optional<std::size_t> held_against(const Scenario& base, std::size_t workload,
                                           std::size_t pool, Duration length,
-                                          const models::Catalogue& catalogue);
+                                          const Catalogue& catalogue);
 
   struct Pair {
     std::size_t company;               // into companies_

@@ -1,9 +1,8 @@
-#include "after_outage.hpp"
-
 #include <algorithm>
 #include <utility>
 
 #include "../probe/probe.hpp"
+#include "plan_sections.hpp"
 #include "pools_anew.hpp"
 
 namespace slicewise::sim {
@@ -33,16 +32,16 @@ std::vector<PoolChoice> left_after(Outage loss, std::vector<PoolChoice> pools) {
 }
 
 std::optional<OptionFigures> fails_after_outage(const BlockSearch& search, const PlanProbe& whole,
-                                                const OptionFigures& figures, ProbeBatch& probes) {
+                                                const OptionFigures& figures) {
   if (search.space.survive == Outage::None) return std::nullopt;
   PlanProbe left = whole;
   left.pools = left_after(search.space.survive, std::move(left.pools));
   const bool none = std::ranges::any_of(
       left.pools, [](const PoolChoice& pool) { return pool.nodes == 0 && !pool.elastic; });
-  PlanAnswer answer = none ? PlanAnswer{} : probes.ask_one(left);
-  if (probes.interrupted()) return std::nullopt;
+  PlanAnswer answer = none ? PlanAnswer{} : search.probes.ask_one(left);
+  if (search.probes.interrupted()) return std::nullopt;
   if (stands(answer)) {
-    auto against = fails_again(search, left, *answer.figures, probes);
+    auto against = fails_again(search, left, *answer.figures);
     if (!against) return std::nullopt;
     answer.figures = std::move(against);
   }
@@ -51,9 +50,9 @@ std::optional<OptionFigures> fails_after_outage(const BlockSearch& search, const
 
 AfterOutage own_pools_after_outage(const BlockSearch& search, const RunOptions& run,
                                    const OptionFigures& figures) {
-  scenarios::Scenario left = search.base;
-  for (scenarios::NodePool& pool : left.node_pools) {
-    const models::InstanceType* type = search.catalogue.find_instance(pool.instance_type.value);
+  Scenario left = search.base;
+  for (NodePool& pool : left.node_pools) {
+    const InstanceType* type = search.catalogue.find_instance(pool.instance_type.value);
     const bool has_gpus = type != nullptr && type->gpu_count > 0;
     if (has_gpus && !pool.most_nodes) pool.nodes = survivors(search.space.survive, pool.nodes);
   }

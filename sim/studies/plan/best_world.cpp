@@ -44,8 +44,7 @@ double share_of_time(const World& world, Usd monthly) {
 
 }  // namespace
 
-void add_provenance(const scenarios::Scenario& base, const models::Catalogue& catalogue,
-                    Plan& plan) {
+void add_provenance(const Scenario& base, const Catalogue& catalogue, Plan& plan) {
   const auto world = probe_world(base, {.pools = plan.options.front().pools}, catalogue);
   if (!world) return;
   plan.provenance = world->provenance;

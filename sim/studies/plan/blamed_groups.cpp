@@ -67,7 +67,7 @@ bool BlamedGroups::look_at(const std::vector<PoolPricing::Offer>& pools,
     std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t g) { return worth[g]; });
     open.emplace_back(order, pool.monthly);
   }
-  while (!open.empty() && !probes_.interrupted()) {
+  while (!open.empty() && !search_.probes.interrupted()) {
     std::vector<KnownPools::Question> questions;
     questions.reserve(open.size());
     for (const Blame& blame : open) {

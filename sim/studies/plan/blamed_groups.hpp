@@ -43,8 +43,8 @@ class Blame {
 class BlamedGroups {
  public:
   // REQUIRES: all three outlive it.
-  BlamedGroups(const FleetModel& model, KnownPools& known, ProbeBatch& probes)
-      : model_(model), known_(known), probes_(probes) {}
+  BlamedGroups(const BlockSearch& search, const FleetModel& model, KnownPools& known)
+      : search_(search), model_(model), known_(known) {}
 
   // Looks at each of the pools; what is learned is in the known pools. `worth`: of each group.
   // Whether anything was learned.
@@ -53,9 +53,9 @@ class BlamedGroups {
  private:
   void record(Blame& blame);
 
+  const BlockSearch& search_;
   const FleetModel& model_;
   KnownPools& known_;
-  ProbeBatch& probes_;
 };
 
 }  // namespace slicewise::sim

@@ -1,6 +1,5 @@
 #include "block_candidates.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -24,7 +23,7 @@ double monthly_arrivals(const World& world) {
   double rate = 0;
   for (const WorkloadModel& workload : world.workloads) {
     // Others pay a part of the bill.
-    if (workload.spec.kind != scenarios::WorkloadKind::Service) return 0;
+    if (workload.spec.kind != WorkloadKind::Service) return 0;
     if (!workload.spec.traffic) continue;
     if (!std::holds_alternative<std::monostate>(workload.spec.traffic->shape)) return 0;
     rate += workload.spec.traffic->mean.per_second;
@@ -74,7 +73,7 @@ bool works_on_host(const WorkloadModel& workload) {
 
 // The most of it that so many pods ask for together.
 std::int64_t most_asked(const World& world, std::int64_t pods,
-                        const std::function<std::int64_t(const scenarios::PodTemplate&)>& of_pod) {
+                        const std::function<std::int64_t(const PodTemplate&)>& of_pod) {
   std::vector<std::pair<std::int64_t, std::int64_t>> asks;  // of a pod, and how many pods
   for (const WorkloadModel& workload : world.workloads) {
     asks.emplace_back(of_pod(workload.spec.pod), workload.spec.count);
@@ -101,7 +100,7 @@ NodeKind kind_of(const World& world) {
     const bool by_network = llm && llm->role == scenarios::LlmRole::Decode;  // get keys and values
     more_than_gpus = more_than_gpus || by_network || !workload.on_pool.front().offer;
   }
-  using Pod = scenarios::PodTemplate;
+  using Pod = PodTemplate;
   kind.is_all_gpus =
       !more_than_gpus && pods <= pool.max_pods &&
       most_asked(world, pods, [](const Pod& pod) { return pod.cpu_request.count; }) <=
@@ -133,7 +132,7 @@ void add_candidate(const BlockSearch& search, PoolChoice choice,
                              bound.least)),
                limit.why));
   }
-  const bool from_above = search.goal == scenarios::PlanGoal::LatencyP99;
+  const bool from_above = search.goal == PlanGoal::LatencyP99;
   BlockCandidate candidate(NodeSearch(from_above ? limit.most : bound.least, limit.most));
   candidate.choice = std::move(choice);
   candidate.monthly = monthly;
@@ -176,7 +175,7 @@ std::vector<BlockCandidate> block_candidates(const BlockSearch& search,
                                              const std::vector<std::string>& workloads,
                                              BlockResult& result) {
   std::vector<BlockCandidate> candidates;
-  for (const models::InstanceType* type : search.space.types) {
+  for (const InstanceType* type : search.space.types) {
     PoolChoices found = pool_choices(search.base, workloads, *type, search.space, search.catalogue);
     for (RejectedChoice& refused : found.refused) {
       ++result.configurations;

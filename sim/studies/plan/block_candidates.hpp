@@ -37,7 +37,7 @@ class NodeSearch {
 
 // What a pool's nodes are to the pods of a block, beyond their price.
 struct NodeKind {
-  const models::GpuModel* gpu = nullptr;
+  const GpuModel* gpu = nullptr;
   const models::Interconnect* interconnect = nullptr;
   int gpus = 0;
   int vcpus = 0;             // 0: none of the work is the host's

@@ -45,17 +45,17 @@ bool may_come_and_go(const BlockSearch& search, const std::vector<std::string>& 
          });
 }
 
-bool is_always_there(const scenarios::Scenario& base, const std::string& name) {
-  const scenarios::Workload* const workload = base.find_workload(name);
+bool is_always_there(const Scenario& base, const std::string& name) {
+  const Workload* const workload = base.find_workload(name);
   return workload != nullptr && workload->is_always_there();
 }
 
 bool need_nodes_always(const BlockSearch& search, const std::vector<std::string>& names) {
   if (!may_come_and_go(search, workloads_with_pods(search.base))) return true;
   return std::ranges::all_of(names, [&](const std::string& name) {
-    const scenarios::Workload* const workload = search.base.find_workload(name);
-    return workload != nullptr && workload->kind != scenarios::WorkloadKind::Job &&
-           !workload->notebooks && workload->pods_kept() > 0;
+    const Workload* const workload = search.base.find_workload(name);
+    return workload != nullptr && workload->kind != WorkloadKind::Job && !workload->notebooks &&
+           workload->pods_kept() > 0;
   });
 }
 
@@ -114,8 +114,7 @@ std::vector<BlockCandidate> elastic_candidates(const BlockSearch& search,
   return elastic;
 }
 
-void complete_rejected(const BlockSearch& search, std::vector<BlockCandidate>& candidates,
-                       ProbeBatch& asked) {
+void complete_rejected(const BlockSearch& search, std::vector<BlockCandidate>& candidates) {
   std::vector<PlanProbe> probes;
   std::vector<std::size_t> of;
   for (std::size_t c = 0; c < candidates.size(); ++c) {
@@ -127,13 +126,13 @@ void complete_rejected(const BlockSearch& search, std::vector<BlockCandidate>& c
                       .factor = search.factor});
     of.push_back(c);
   }
-  std::vector<PlanAnswer> answers = asked.ask(probes);
+  std::vector<PlanAnswer> answers = search.probes.ask(probes);
   for (std::size_t p = 0; p < of.size(); ++p) {
     if (answers[p].figures) candidates[of[p]].last = std::move(answers[p]);
   }
 }
 
-void sort_out(std::vector<BlockCandidate> candidates, scenarios::PlanGoal goal, std::size_t top,
+void sort_out(std::vector<BlockCandidate> candidates, PlanGoal goal, std::size_t top,
               BlockResult& result) {
   for (BlockCandidate& candidate : candidates) {
     if (candidate.best) {

@@ -13,7 +13,7 @@ namespace slicewise::sim {
 bool may_come_and_go(const BlockSearch& search, const std::vector<std::string>& names);
 
 // Whether the workload needs its nodes at any time, where those of others come and go.
-bool is_always_there(const scenarios::Scenario& base, const std::string& name);
+bool is_always_there(const Scenario& base, const std::string& name);
 
 // Whether all of them need nodes at any time: of where nodes may come and go, those some of whose
 // pods are always there.
@@ -32,11 +32,10 @@ std::vector<BlockCandidate> elastic_candidates(const BlockSearch& search,
                                                const std::vector<BlockCandidate>& candidates);
 
 // What said no of those that never stood is known; the rest of their figures is for people.
-void complete_rejected(const BlockSearch& search, std::vector<BlockCandidate>& candidates,
-                       ProbeBatch& asked);
+void complete_rejected(const BlockSearch& search, std::vector<BlockCandidate>& candidates);
 
 // The best `top` options of those that stand, and why the others do not.
-void sort_out(std::vector<BlockCandidate> candidates, scenarios::PlanGoal goal, std::size_t top,
+void sort_out(std::vector<BlockCandidate> candidates, PlanGoal goal, std::size_t top,
               BlockResult& result);
 
 }  // namespace slicewise::sim

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
-#include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,15 +11,13 @@
 #include "slicewise/sim/result_record.hpp"
 
 #include "../probe/probe.hpp"
-#include "after_outage.hpp"
 #include "block_candidates.hpp"
 #include "block_outcome.hpp"
 #include "option_order.hpp"
+#include "plan_sections.hpp"
 
 namespace slicewise::sim {
 namespace {
-
-using scenarios::PlanGoal;
 
 // Probes of one round. Not the number of threads or ranks: what is asked must not depend on them.
 constexpr std::size_t kRound = 24;
@@ -53,13 +49,8 @@ bool is_same_with_more(const PlanAnswer& no) {
 class BlockRun {
  public:
   BlockRun(const BlockSearch& search, std::size_t top, std::optional<double> cap, Depth depth,
-           ProbeBatch& probes, std::vector<BlockCandidate> candidates)
-      : search_(search),
-        top_(top),
-        cap_(cap),
-        depth_(depth),
-        probes_(probes),
-        candidates_(std::move(candidates)) {}
+           std::vector<BlockCandidate> candidates)
+      : search_(search), top_(top), cap_(cap), depth_(depth), candidates_(std::move(candidates)) {}
 
   void run() {
     if (search_.glances != nullptr && depth_ == Depth::Explained) begin_with_the_likeliest();
@@ -72,7 +63,7 @@ class BlockRun {
   // false: nothing is left to ask.
   bool begin_round(std::size_t most) {
     round_ = next_round(most);
-    return !round_.empty() && !probes_.interrupted();
+    return !round_.empty() && !search_.probes.interrupted();
   }
 
   // What the round asks before anything else, whatever the answers.
@@ -108,7 +99,7 @@ class BlockRun {
 
   void end_round() {
     const std::vector<PlanProbe> probes = asked_in_whole();
-    const std::vector<PlanAnswer> answers = probes_.ask(probes);
+    const std::vector<PlanAnswer> answers = search_.probes.ask(probes);
     for (std::size_t i = 0; i < round_.size(); ++i) {
       record(candidates_[round_[i]], probes[i], answers[i]);
     }
@@ -128,7 +119,7 @@ class BlockRun {
   }
 
   void collect(BlockResult& result) {
-    if (depth_ == Depth::Explained) complete_rejected(search_, candidates_, probes_);
+    if (depth_ == Depth::Explained) complete_rejected(search_, candidates_);
     result.configurations += static_cast<std::int64_t>(configurations_);
     result.missed = missed_;
     sort_out(std::move(candidates_), search_.goal, top_, result);
@@ -138,8 +129,9 @@ class BlockRun {
   // The cheapest that stands in the busiest minutes, with all of the scenario: whatever becomes of
   // it, the search goes on as ever, but knows a price.
   void begin_with_the_likeliest() {
-    const BlockSearch there{*search_.busiest, search_.catalogue, search_.space, search_.goal, 1};
-    BlockRun glance(there, 1, cap_, Depth::First, *search_.glances, candidates_);
+    const BlockSearch there{*search_.busiest, search_.catalogue, search_.space,
+                            *search_.glances, search_.goal,      1};
+    BlockRun glance(there, 1, cap_, Depth::First, candidates_);
     glance.run();
     const BlockCandidate* likeliest = nullptr;
     for (const BlockCandidate& candidate : glance.candidates_) {
@@ -154,7 +146,7 @@ class BlockRun {
     const auto c = static_cast<std::size_t>(likeliest - glance.candidates_.data());
     const PlanProbe probe =
         probe_with(candidates_[c], option.pools.front().nodes, search_.replications);
-    record(candidates_[c], probe, probes_.ask_one(probe));
+    record(candidates_[c], probe, search_.probes.ask_one(probe));
   }
 
   // What a further option must not exceed to be among the best.
@@ -270,7 +262,7 @@ class BlockRun {
       probes.push_back(probe_with(candidates_[c], *ahead, 1));
       of.push_back(c);
     }
-    const std::vector<PlanAnswer> answers = probes_.ask(probes);
+    const std::vector<PlanAnswer> answers = search_.probes.ask(probes);
     for (std::size_t p = 0; p < of.size(); ++p) {
       if (!answers[p].figures || !fails_clearly(*answers[p].figures)) continue;
       BlockCandidate& candidate = candidates_[of[p]];
@@ -290,7 +282,7 @@ class BlockRun {
       probes.push_back(probe_with(candidates_[c], *next_nodes(candidates_[c]), 1));
       probes.back().glance = true;
     }
-    const std::vector<PlanAnswer> answers = probes_.ask(probes);
+    const std::vector<PlanAnswer> answers = search_.probes.ask(probes);
     std::vector<std::size_t> left;
     for (std::size_t i = 0; i < round.size(); ++i) {
       const std::optional<OptionFigures>& figures = answers[i].figures;
@@ -326,7 +318,7 @@ class BlockRun {
       say_pools(search_, "stands, to be confirmed", probe.pools, figures.monthly);
     }
     const bool is_doubted = depth_ != Depth::Glance;
-    stands = stands && (!is_doubted || stands_again(search_, probe, figures, probes_));
+    stands = stands && (!is_doubted || stands_again(search_, probe, figures));
     PlanOption option{probe.pools, figures, std::nullopt, false};
     if (stands) stands = add_spares(probe, option);
     const auto goal = goal_of(search_.goal, option.figures);
@@ -365,10 +357,10 @@ class BlockRun {
     int& nodes = option.pools.front().nodes;
     nodes = with_spares(search_.space.survive, nodes);
     whole.pools = option.pools;
-    PlanAnswer answer = probes_.ask_one(whole);
+    PlanAnswer answer = search_.probes.ask_one(whole);
     if (answer.partial || !answer.figures || !answer.figures->stands()) return false;
     option.figures = std::move(*answer.figures);
-    return !fails_after_outage(search_, whole, option.figures, probes_);
+    return !fails_after_outage(search_, whole, option.figures);
   }
 
   void note_missed(const OptionFigures& figures) {
@@ -383,7 +375,6 @@ class BlockRun {
   std::size_t top_;
   std::optional<double> cap_;
   Depth depth_;
-  ProbeBatch& probes_;
   std::vector<BlockCandidate> candidates_;
   std::vector<std::size_t> round_;  // of the candidates, that are asked about
   std::optional<PlanOption> leader_;
@@ -410,9 +401,11 @@ void say_pools(const BlockSearch& search, std::string_view what, std::span<const
   search.so_far(fmt::format("{}: {}, ${:.0f} a month", what, fleet, to_dollars(monthly)));
 }
 
-BlockSearch search_within(const BlockSearch& search, const scenarios::Scenario& base,
-                          const PlanSpace& space) {
-  BlockSearch there{base, search.catalogue, space, search.goal, search.replications};
+BlockSearch search_within(const BlockSearch& search, const Scenario& base, const PlanSpace& space,
+                          ProbeBatch* probes) {
+  BlockSearch there{base,        search.catalogue,
+                    space,       probes == nullptr ? search.probes : *probes,
+                    search.goal, search.replications};
   there.so_far = search.so_far;
   there.input = search.input;
   there.factor = search.factor;
@@ -439,28 +432,26 @@ std::vector<BlockCandidate> candidates_of(const BlockSearch& search,
 }  // namespace
 
 BlockResult search_block(const BlockSearch& search, const std::vector<std::string>& workloads,
-                         std::size_t top, std::optional<double> cap, Depth depth,
-                         ProbeBatch& probes) {
+                         std::size_t top, std::optional<double> cap, Depth depth) {
   BlockResult result;
-  BlockRun run(search, top, cap, depth, probes,
-               candidates_of(search, workloads, top, depth, result));
+  BlockRun run(search, top, cap, depth, candidates_of(search, workloads, top, depth, result));
   run.run();
   run.go_on();
   run.collect(result);
   return result;
 }
 
-std::vector<BlockResult> search_blocks(std::span<const BlockQuestion> questions, Depth depth,
-                                       ProbeBatch& probes) {
+std::vector<BlockResult> search_blocks(std::span<const BlockQuestion> questions, Depth depth) {
   std::vector<BlockResult> results(questions.size());
   std::vector<BlockRun> runs;
   runs.reserve(questions.size());
   for (std::size_t q = 0; q < questions.size(); ++q) {
     const auto& [search, workloads, cap] = questions[q];
-    runs.emplace_back(search, 1, cap, depth, probes,
+    runs.emplace_back(search, 1, cap, depth,
                       candidates_of(search, workloads, 1, depth, results[q]));
   }
   if (questions.empty()) return results;
+  ProbeBatch& probes = questions.front().search.probes;
   // Many blocks keep everybody busy with the likeliest of each.
   const std::size_t round_size = std::max<std::size_t>(1, kShortRound / questions.size());
   for (;;) {

@@ -29,10 +29,11 @@ struct BlockResult {
 using ServicePods = std::map<std::string, int>;
 
 struct BlockSearch {
-  const scenarios::Scenario& base;
-  const models::Catalogue& catalogue;
+  const Scenario& base;
+  const Catalogue& catalogue;
   const PlanSpace& space;
-  scenarios::PlanGoal goal = scenarios::PlanGoal::MonthlyCost;
+  ProbeBatch& probes;  // who answers
+  PlanGoal goal = PlanGoal::MonthlyCost;
   int replications = 1;
   std::function<void(const std::string& line)> so_far = nullptr;  // see RunOptions
   std::string input = {};  // of the scenario, that is otherwise; see PlanProbe
@@ -44,7 +45,7 @@ struct BlockSearch {
   const BlockSearch* varied = nullptr;
   std::vector<PoolChoice> refuted = {};  // stand alone, but not beside the other pools
   // Where simulations are long: the scenario's busiest minutes, and who answers what stands there.
-  const scenarios::Scenario* busiest = nullptr;
+  const Scenario* busiest = nullptr;
   ProbeBatch* glances = nullptr;
 
   // The question whether the pools stand.
@@ -65,9 +66,9 @@ struct BlockSearch {
   }
 };
 
-// The same search of another scenario, or among other pools.
-BlockSearch search_within(const BlockSearch& search, const scenarios::Scenario& base,
-                          const PlanSpace& space);
+// The same search of another scenario, or among other pools. `probes`: who answers there.
+BlockSearch search_within(const BlockSearch& search, const Scenario& base, const PlanSpace& space,
+                          ProbeBatch* probes = nullptr);
 
 // The choice with one node, in which bounds are the same as with any number.
 Expected<World> world_on_one_node(const BlockSearch& search, const PoolChoice& choice);
@@ -80,16 +81,15 @@ inline constexpr double kLongSimulation = 5e6;
 inline constexpr double kWorthAGlance = 1e6;
 
 // What is minimised; nullopt when it is not defined, as the cost per job of no job.
-std::optional<double> goal_of(scenarios::PlanGoal goal, const OptionFigures& figures);
+std::optional<double> goal_of(PlanGoal goal, const OptionFigures& figures);
 
 // Whether what stands close to its limits, or where it is chance which pods meet, does so with
 // other random numbers, too: of many configurations that are tried some stand by chance.
-bool stands_again(const BlockSearch& search, const PlanProbe& probe, const OptionFigures& figures,
-                  ProbeBatch& probes);
+bool stands_again(const BlockSearch& search, const PlanProbe& probe, const OptionFigures& figures);
 
 // The figures with those numbers where it does not.
 std::optional<OptionFigures> fails_again(const BlockSearch& search, const PlanProbe& probe,
-                                         const OptionFigures& figures, ProbeBatch& probes);
+                                         const OptionFigures& figures);
 
 // What keeps the figures from standing: "misses p95 latency of asr".
 Reason miss_of(const OptionFigures& figures);
@@ -112,8 +112,7 @@ enum class Depth : std::uint8_t {
 
 // The `top` best. `cap`: dollars a month that the block may cost at the most.
 BlockResult search_block(const BlockSearch& search, const std::vector<std::string>& workloads,
-                         std::size_t top, std::optional<double> cap, Depth depth,
-                         ProbeBatch& probes);
+                         std::size_t top, std::optional<double> cap, Depth depth);
 
 struct BlockQuestion {
   const BlockSearch& search;
@@ -122,8 +121,7 @@ struct BlockQuestion {
 };
 // The best for each, as search_block() finds it; what is simulated for one is so beside what is for
 // the others.
-std::vector<BlockResult> search_blocks(std::span<const BlockQuestion> questions, Depth depth,
-                                       ProbeBatch& probes);
+std::vector<BlockResult> search_blocks(std::span<const BlockQuestion> questions, Depth depth);
 
 // Says so where it is asked for: "best so far: 8 x g5.xlarge, time-slicing x2, $5876 a month".
 void say_pools(const BlockSearch& search, std::string_view what, std::span<const PoolChoice> pools,

@@ -1,16 +1,13 @@
-#include "busiest_minutes.hpp"
-
 #include <algorithm>
 #include <variant>
 #include <vector>
 
 #include "slicewise/sim/serving/arrivals.hpp"
 
+#include "plan_sections.hpp"
+
 namespace slicewise::sim {
 namespace {
-
-using scenarios::Scenario;
-using scenarios::Traffic;
 
 constexpr Duration kMinutes = minutes(10);  // after the warm-up
 constexpr std::int64_t kMuchLonger = 4;
@@ -19,9 +16,9 @@ constexpr Duration kWeek = hours(std::int64_t{24} * 7);
 // What is sent to Services by a rate that the hour tells; nullopt: there is something else.
 std::optional<std::vector<const Traffic*>> steady_sources(const Scenario& scenario) {
   std::vector<const Traffic*> sources;
-  for (const scenarios::Workload& workload : scenario.workloads) {
+  for (const Workload& workload : scenario.workloads) {
     if (workload.count == 0) continue;
-    if (workload.kind != scenarios::WorkloadKind::Service || workload.faults) return std::nullopt;
+    if (workload.kind != WorkloadKind::Service || workload.faults) return std::nullopt;
     if (workload.traffic) sources.push_back(&*workload.traffic);
   }
   for (const scenarios::Pipeline& pipeline : scenario.pipelines) {

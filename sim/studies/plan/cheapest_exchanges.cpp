@@ -179,9 +179,8 @@ class BestOf {
 // What blocks cost: as closed forms have it, or as it was found.
 class BlockPrices {
  public:
-  BlockPrices(BlockSearch search, const FleetModel& model, const std::optional<PlanOption>& best,
-              ProbeBatch& probes)
-      : search_(std::move(search)), best_(best), known_(search_, model, probes) {}
+  BlockPrices(BlockSearch search, const FleetModel& model, const std::optional<PlanOption>& best)
+      : search_(std::move(search)), best_(best), known_(search_, model) {}
 
   // At the least; nullopt: nothing holds them.
   std::optional<double> price(const Members& block) {
@@ -314,10 +313,11 @@ std::optional<std::vector<std::size_t>> best_exchanges(std::span<const PresentPo
 
 std::optional<std::vector<PricedExchange>> cheapest_exchanges(
     BlockSearch search, const FleetModel& model, std::span<const PresentPool> pools, int most,
-    const std::optional<PlanOption>& best, ProbeBatch& probes) {
+    const std::optional<PlanOption>& best) {
   auto exchanges = exchanges_of(pools, most);
   if (!exchanges) return std::nullopt;
-  BlockPrices prices(std::move(search), model, best, probes);
+  const ProbeBatch& probes = search.probes;
+  BlockPrices prices(std::move(search), model, best);
   return CheapestExchanges(pools, std::move(*exchanges), most, prices).find(probes);
 }
 

@@ -58,6 +58,6 @@ struct PricedExchange {
 // scenario's.
 std::optional<std::vector<PricedExchange>> cheapest_exchanges(
     BlockSearch search, const FleetModel& model, std::span<const PresentPool> pools, int most,
-    const std::optional<PlanOption>& best, ProbeBatch& probes);
+    const std::optional<PlanOption>& best);
 
 }  // namespace slicewise::sim

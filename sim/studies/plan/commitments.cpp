@@ -77,7 +77,7 @@ int pays_off_in(const std::vector<bool>& used, const Purchase& purchase, double 
 
 }  // namespace
 
-std::vector<CommitmentRate> commitment_rates(const models::Catalogue& catalogue,
+std::vector<CommitmentRate> commitment_rates(const Catalogue& catalogue,
                                              const std::string& instance_type,
                                              const std::string& region) {
   std::vector<CommitmentRate> rates;

@@ -19,7 +19,7 @@ struct CommitmentRate {
 
 // Of the catalogue, for terms of months, that have not ended: a discount of a price that is no more
 // says nothing of the present one.
-std::vector<CommitmentRate> commitment_rates(const models::Catalogue& catalogue,
+std::vector<CommitmentRate> commitment_rates(const Catalogue& catalogue,
                                              const std::string& instance_type,
                                              const std::string& region);
 

@@ -220,7 +220,7 @@ std::vector<int> FleetModel::further_nodes() const {
     int pods = 0;
     for (const auto& workload : search_.base.workloads) {
       if (!contains(names, workload.name.value)) continue;
-      const bool stays = workload.kind == scenarios::WorkloadKind::Service && !workload.autoscaling;
+      const bool stays = workload.kind == WorkloadKind::Service && !workload.autoscaling;
       pods = std::min(kAny, pods + (stays ? workload.count : kAny));
     }
     further.push_back(std::max(0, pods - 1));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <utility>
 
@@ -17,9 +16,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::Scenario;
-using scenarios::Workload;
-
 // Pods on a GPU beyond which no price falls any more.
 constexpr std::size_t kMostMeet = 64;
 
@@ -32,10 +28,10 @@ double ratio(std::int64_t part, std::int64_t whole) {
 double whole_nodes(double nodes) { return std::ceil(nodes - 1e-9); }
 
 // GPUs that its pods take in the smallest instances that hold them; nullopt: none does.
-std::optional<double> mig_gpus(const models::MigGeometry& geometry, const World& world,
+std::optional<double> mig_gpus(const MigGeometry& geometry, const World& world,
                                const WorkloadModel& workload) {
   std::optional<double> least;
-  for (const models::MigProfile& profile : geometry.profiles) {
+  for (const MigProfile& profile : geometry.profiles) {
     const bool holds = profile.memory && !profile.media_extensions && profile.max_count > 0 &&
                        *profile.memory >= pod_memory(world, workload);
     if (holds) least = std::min(least.value_or(1), 1.0 / profile.max_count);
@@ -95,7 +91,7 @@ FleetModel::FleetModel(const BlockSearch& search, std::vector<std::vector<std::s
   for (const auto& names : groups_) {
     labels_.push_back(labels_of(search.base, names));
     const Scenario own = parts.with(names);
-    BlockSearch one{own, search.catalogue, search.space};
+    BlockSearch one{own, search.catalogue, search.space, search.probes};
     one.input = search.input;
     one.factor = search.factor;
     std::vector<std::optional<Need>>& needs = needs_.emplace_back();
@@ -110,7 +106,7 @@ FleetModel::FleetModel(const BlockSearch& search, std::vector<std::vector<std::s
 std::optional<FleetModel::Need> FleetModel::least_need(const BlockSearch& search,
                                                        const std::vector<std::string>& names,
                                                        std::size_t t) {
-  const models::InstanceType& type = *search.space.types[t];
+  const InstanceType& type = *search.space.types[t];
   std::optional<Need> least;
   for (std::vector<ServingChoice>& serving : serving_ways(search.base, names, type, search.space)) {
     PoolChoice whole = unshared(type, names);
@@ -143,7 +139,7 @@ void FleetModel::Need::take_less(const Need& other) {
 }
 
 void FleetModel::note_type(std::size_t t, const World& world) {
-  const models::InstanceType& type = *search_.space.types[t];
+  const InstanceType& type = *search_.space.types[t];
   const PlanSpace& space = search_.space;
   const PoolModel& pool = world.pools.front();
   Type& facts = types_[t];
@@ -154,7 +150,7 @@ void FleetModel::note_type(std::size_t t, const World& world) {
   facts.alone = may_be(space, fraction ? Strategy::Vgpu : Strategy::Exclusive);
   facts.turns = !fraction && may_be(space, Strategy::TimeSlicing);
   facts.mps = !fraction && (may_be(space, Strategy::Mps) || may_be(space, Strategy::MpsUncapped));
-  const models::MigGeometry* geometry = search_.catalogue.find_mig(pool.gpu->name);
+  const MigGeometry* geometry = search_.catalogue.find_mig(pool.gpu->name);
   const bool cut = !fraction && geometry != nullptr;
   facts.mig = cut && may_be(space, Strategy::Mig);
   facts.shares_cut =
@@ -182,7 +178,7 @@ void FleetModel::note_type(std::size_t t, const World& world) {
 FleetModel::Need FleetModel::need_on(std::size_t t, const World& world) const {
   const Type& type = types_[t];
   const PoolModel& pool = world.pools.front();
-  const models::MigGeometry* geometry = search_.catalogue.find_mig(pool.gpu->name);
+  const MigGeometry* geometry = search_.catalogue.find_mig(pool.gpu->name);
   const Bytes most_memory = std::max(type.memory, type.memory_total);
   Need need;
   RoomOnType& room = need.room;

@@ -47,7 +47,7 @@ struct Room {
 };
 
 // Labels that the nodes of the workloads must have, beyond those that name the node.
-std::map<std::string, std::string> labels_of(const scenarios::Scenario& base,
+std::map<std::string, std::string> labels_of(const Scenario& base,
                                              const std::vector<std::string>& workloads);
 
 class FleetModel {

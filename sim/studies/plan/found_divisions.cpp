@@ -110,13 +110,13 @@ std::optional<PlanAnswer> FoundDivisions::stand_together(const std::vector<PoolC
                                                          Numbers numbers,
                                                          std::vector<std::string>* missed) {
   const PlanProbe probe = search_.about(pools);
-  PlanAnswer answer = probes_.ask_one(probe);
+  PlanAnswer answer = search_.probes.ask_one(probe);
   if (!answer.figures) return std::nullopt;
   std::optional<OptionFigures> against;
   if (answer.partial || !answer.figures->stands()) {
     against = answer.figures;
   } else if (numbers == Numbers::OthersToo) {
-    against = fails_again(search_, probe, *answer.figures, probes_);
+    against = fails_again(search_, probe, *answer.figures);
   }
   if (!against) return answer;
   if (missed != nullptr) *missed = missed_by(*against);
@@ -124,7 +124,7 @@ std::optional<PlanAnswer> FoundDivisions::stand_together(const std::vector<PoolC
 }
 
 bool FoundDivisions::refutes_best() {
-  if (found_.empty() || probes_.interrupted()) return false;
+  if (found_.empty() || search_.probes.interrupted()) return false;
   const Found& best = found_.back();
   std::vector<std::string> missed;
   if (stand_together(merged(best.pools), Numbers::OthersToo, &missed) || missed.empty())

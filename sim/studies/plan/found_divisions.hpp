@@ -18,9 +18,8 @@ namespace slicewise::sim {
 class FoundDivisions {
  public:
   // REQUIRES: all but `cap` outlive it.
-  FoundDivisions(const BlockSearch& search, const FleetModel& model, KnownPools& known,
-                 ProbeBatch& probes, double cap)
-      : search_(search), model_(model), known_(known), probes_(probes), cap_(cap), cost_(cap) {}
+  FoundDivisions(const BlockSearch& search, const FleetModel& model, KnownPools& known, double cap)
+      : search_(search), model_(model), known_(known), cap_(cap), cost_(cap) {}
 
   // Of the best one; the cap where there is none.
   double cost() const { return cost_; }
@@ -57,7 +56,6 @@ class FoundDivisions {
   const BlockSearch& search_;
   const FleetModel& model_;
   KnownPools& known_;
-  ProbeBatch& probes_;
   double cap_;
   double cost_;
   std::vector<Members> best_;  // what costs so much; empty: nothing does that is looked at further

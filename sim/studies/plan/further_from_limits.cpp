@@ -26,8 +26,7 @@ std::vector<std::string> close_to_limits(const OptionFigures& figures) {
 
 }  // namespace
 
-void add_further_from_limits(const BlockSearch& search, ProbeBatch& probes, std::size_t top,
-                             Plan& plan) {
+void add_further_from_limits(const BlockSearch& search, std::size_t top, Plan& plan) {
   constexpr int kMostTries = 3;
   if (plan.options.empty() || !search.split ||
       separable_groups(search.base).size() > kExactGroups) {
@@ -41,8 +40,8 @@ void add_further_from_limits(const BlockSearch& search, ProbeBatch& probes, std:
     const std::vector<std::string> close = close_to_limits(last.figures);
     std::ranges::copy_if(last.pools, std::back_inserter(there.refuted),
                          [&](const PoolChoice& pool) { return has_one_of(pool, close); });
-    auto found = cheapest_plan(there, cap, probes);
-    if (!found || probes.interrupted()) break;
+    auto found = cheapest_plan(there, cap);
+    if (!found || search.probes.interrupted()) break;
     last = std::move(*found);
     const bool is_known = contains(plan.options, last.pools, &PlanOption::pools);
     if (!is_known) plan.options.push_back(last);

@@ -111,13 +111,13 @@ void KnownPools::search(std::vector<Question> questions, Depth depth) {
   const auto same = [](const Question& a, const Question& b) { return a.block == b.block; };
   questions.erase(std::unique(questions.begin(), questions.end(), same), questions.end());
   std::erase_if(questions, [&](const Question& asked) { return is_known(asked, depth); });
-  std::deque<scenarios::Scenario> scenarios;
+  std::deque<Scenario> scenarios;
   std::deque<PlanSpace> spaces;
   std::deque<BlockSearch> searches;
   std::vector<BlockQuestion> asked;
   for (const Question& question : questions) {
     std::vector<std::string> names = names_of(question.block);
-    const scenarios::Scenario& own = scenarios.emplace_back(parts_.with(names));
+    const Scenario& own = scenarios.emplace_back(parts_.with(names));
     PlanSpace& space = spaces.emplace_back(search_.space);
     const bool is_bounded = !may_come_and_go(search_, names) || need_nodes_always(search_, names);
     if (model_.size() > kExactGroups && is_bounded) {
@@ -129,7 +129,7 @@ void KnownPools::search(std::vector<Question> questions, Depth depth) {
     asked.push_back({searches.emplace_back(search_within(search_, own, space)), std::move(names),
                      question.cap});
   }
-  std::vector<BlockResult> results = search_blocks(asked, depth, probes_);
+  std::vector<BlockResult> results = search_blocks(asked, depth);
   for (std::size_t q = 0; q < questions.size(); ++q) {
     note(questions[q], depth, std::move(results[q]));
   }

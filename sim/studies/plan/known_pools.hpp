@@ -34,8 +34,8 @@ class KnownPools {
   };
 
   // REQUIRES: all three outlive it.
-  KnownPools(BlockSearch& search, const FleetModel& model, ProbeBatch& probes)
-      : search_(search), model_(model), probes_(probes), parts_(search.base) {}
+  KnownPools(BlockSearch& search, const FleetModel& model)
+      : search_(search), model_(model), parts_(search.base) {}
 
   std::vector<std::string> names_of(const Members& block) const;
   // No pool for the block costs less; nullopt: none holds it.
@@ -80,7 +80,6 @@ class KnownPools {
 
   BlockSearch& search_;
   const FleetModel& model_;
-  ProbeBatch& probes_;
   SomeWorkloads parts_;
   std::map<Members, std::optional<double>> bounds_;
   std::map<Members, Solved> solved_;

@@ -12,26 +12,15 @@
 #include "../probe/pool_homes.hpp"
 #include "../probe/probe.hpp"
 #include "../probe/simulations.hpp"
-#include "after_outage.hpp"
 #include "block_search.hpp"
-#include "busiest_minutes.hpp"
 #include "fleet_model.hpp"
-#include "more_done.hpp"
 #include "option_order.hpp"
-#include "other_regions.hpp"
-#include "plan_over_time.hpp"
-#include "plan_path.hpp"
 #include "plan_sections.hpp"
 #include "pod_counts.hpp"
 #include "pool_split.hpp"
-#include "scaled_down.hpp"
-#include "unselected_nodes.hpp"
 
 namespace slicewise::sim {
 namespace {
-
-using scenarios::PlanGoal;
-using scenarios::Scenario;
 
 // Jobs that run once have no bill by the month to minimise.
 PlanGoal goal_for(const Scenario& scenario, const PlanOptions& options) {
@@ -42,11 +31,11 @@ PlanGoal goal_for(const Scenario& scenario, const PlanOptions& options) {
 
 // The scenario alone on each instance type: what is wrong with all of them is wrong with it.
 std::vector<Expected<World>> worlds_alone(const Scenario& base, const PlanSpace& space,
-                                          const models::Catalogue& catalogue) {
+                                          const Catalogue& catalogue) {
   std::vector<Expected<World>> worlds;
   worlds.reserve(space.types.size());
   const std::vector<std::string> workloads = workloads_with_pods(base);
-  for (const models::InstanceType* type : space.types) {
+  for (const InstanceType* type : space.types) {
     for (std::vector<ServingChoice>& serving : serving_ways(base, workloads, *type, space)) {
       PoolChoice alone = unshared(*type, workloads);
       alone.serving = std::move(serving);
@@ -68,8 +57,8 @@ std::optional<double> cap_of(const BlockSearch& search, const Plan& plan) {
 }
 
 // Workloads in pools of their own, where that is better than the best so far.
-void add_split(const BlockSearch& search, ProbeBatch& probes, Plan& plan) {
-  SplitResult split = split_pools(search, cap_of(search, plan), probes);
+void add_split(const BlockSearch& search, Plan& plan) {
+  SplitResult split = split_pools(search, cap_of(search, plan));
   plan.counts.configurations += split.configurations;
   plan.counts.exhaustive += split.exhaustive;
   plan.least_monthly = split.least_monthly;
@@ -78,7 +67,7 @@ void add_split(const BlockSearch& search, ProbeBatch& probes, Plan& plan) {
         "\"{}\" misses an objective in every pool of its own that was tried", workload));
   }
   if (!split.option) return;
-  get_more_done(search, *split.option, probes);
+  get_more_done(search, *split.option);
   plan.options.insert(plan.options.begin(), std::move(*split.option));
 }
 
@@ -96,12 +85,11 @@ bool is_same(const PlanOption& option, const PlanOption& other) {
 }
 
 // All workloads in one pool.
-void add_one_pool(const BlockSearch& search, ProbeBatch& probes, std::size_t top, Plan& plan) {
+void add_one_pool(const BlockSearch& search, std::size_t top, Plan& plan) {
   const std::optional<double> cap = plan.options.empty() ? std::nullopt : plan.options.front().goal;
   // Beside pools of their own nobody asks how one for all fails to the end.
   const Depth depth = plan.options.empty() ? Depth::Explained : Depth::Ranked;
-  BlockResult found =
-      search_block(search, workloads_with_pods(search.base), top, cap, depth, probes);
+  BlockResult found = search_block(search, workloads_with_pods(search.base), top, cap, depth);
   for (PlanOption& option : found.options) {
     const bool known = std::ranges::any_of(plan.options, [&](const PlanOption& other) {
       return other.pools == option.pools || is_same(other, option);
@@ -117,15 +105,15 @@ void add_one_pool(const BlockSearch& search, ProbeBatch& probes, std::size_t top
 
 // Few groups: one pool first, whose price bounds every division. Many: one pool for all of them is
 // slow to simulate and seldom cheap, so their division comes first and bounds it.
-void rank(const BlockSearch& search, ProbeBatch& probes, std::size_t top, Plan& plan) {
+void rank(const BlockSearch& search, std::size_t top, Plan& plan) {
   const bool many = search.split && separable_groups(search.base).size() > kExactGroups;
-  if (many) add_split(search, probes, plan);
-  if (!probes.interrupted()) add_one_pool(search, probes, top, plan);
-  if (search.split && !many && !probes.interrupted()) add_split(search, probes, plan);
+  if (many) add_split(search, plan);
+  if (!search.probes.interrupted()) add_one_pool(search, top, plan);
+  if (search.split && !many && !search.probes.interrupted()) add_split(search, plan);
   put_best_first(plan.options);
   put_unfinished_last(search.goal, plan.options);
   if (plan.options.size() > top) plan.options.resize(top);
-  plan.counts.simulations = probes.simulations();
+  plan.counts.simulations = search.probes.simulations();
 }
 
 // Who waits knows what for, and that it may be left out.
@@ -138,25 +126,24 @@ std::optional<PlanOption> best_of(const Plan& plan) {
 }
 
 // Nothing stands with any number of pods: what is missed with the most of them in one pool.
-void add_misses_with_more(const BlockSearch& search, ProbeBatch& probes, int more, Plan& plan) {
+void add_misses_with_more(const BlockSearch& search, int more, Plan& plan) {
   const ServicePods pods = pods_with_more(search, more);
-  if (pods == search.pods || probes.interrupted()) return;
+  if (pods == search.pods || search.probes.interrupted()) return;
   const Scenario base = with_pods(search.base, pods);
   BlockResult found = search_block(search_with_pods(search, base, pods), workloads_with_pods(base),
-                                   1, std::nullopt, Depth::Explained, probes);
+                                   1, std::nullopt, Depth::Explained);
   std::erase_if(found.rejected, [](const RejectedChoice& other) { return !other.figures; });
   std::ranges::move(found.rejected, std::back_inserter(plan.rejected));
 }
 
-void vary_pods(const BlockSearch& search, ProbeBatch& probes, const PlanOptions& options,
-               Plan& plan) {
+void vary_pods(const BlockSearch& search, const PlanOptions& options, Plan& plan) {
   plan.least_monthly = least_with_other_pods(search, options.vary_pods);
-  const std::int64_t before = probes.simulations();
-  auto best = best_with_other_pods(search, best_of(plan), options.vary_pods, probes);
+  const std::int64_t before = search.probes.simulations();
+  auto best = best_with_other_pods(search, best_of(plan), options.vary_pods);
   if (!best && plan.options.empty()) {
-    add_misses_with_more(search, probes, options.vary_pods, plan);
+    add_misses_with_more(search, options.vary_pods, plan);
   }
-  plan.counts.simulations += probes.simulations() - before;
+  plan.counts.simulations += search.probes.simulations() - before;
   if (!best) return;
   plan.options.insert(plan.options.begin(), std::move(*best));
   if (plan.options.size() > options.top) plan.options.resize(options.top);
@@ -169,9 +156,9 @@ bool keeps_apart(const PlanOption& option) {
 
 // What is cheaper as the largest pods are kept to one a node: the first option, before the one
 // that needs no such rule. `search`: in the space with it.
-void add_kept_apart(const BlockSearch& search, ProbeBatch& probes, std::size_t top, Plan& plan) {
+void add_kept_apart(const BlockSearch& search, std::size_t top, Plan& plan) {
   const std::optional<double> cap = cap_of(search, plan);
-  std::optional<PlanOption> found = cheapest_plan(search, cap, probes);
+  std::optional<PlanOption> found = cheapest_plan(search, cap);
   if (!found || !found->goal || !keeps_apart(*found) || (cap && *found->goal >= *cap)) return;
   plan.options.insert(plan.options.begin(), std::move(*found));
   constexpr std::size_t kBoth = 2;
@@ -181,19 +168,18 @@ void add_kept_apart(const BlockSearch& search, ProbeBatch& probes, std::size_t t
 }
 
 // What the best option hangs on, with the pods that it has.
-void explain_best(const BlockSearch& search, ProbeBatch& probes, const PlanOptions& options,
-                  Plan& plan) {
+void explain_best(const BlockSearch& search, const PlanOptions& options, Plan& plan) {
   const ServicePods pods = changed_pods(plan.options.front());
   const Scenario base = with_pods(search.base, pods);
   BlockSearch chosen = search_with_pods(search, base, pods);
   if (search.vary_pods > 0) chosen.varied = &search;
-  ReplicasCurve curve = replicas_curve(chosen, plan.options.front(), probes);
+  ReplicasCurve curve = replicas_curve(chosen, plan.options.front());
   plan.replicas = std::move(curve.points);
   plan.knee = curve.knee;
   plan.binding = std::move(curve.binding);
   if (!options.flips || options.survive != Outage::None) return;
   say_next(options, "the answer is known; what flips it is sought (--no-flips)");
-  Flips flips = find_flips(chosen, plan.options, probes);
+  Flips flips = find_flips(chosen, plan.options);
   plan.flips = std::move(flips.found);
   if (flips.left_out > 0) {
     add_note(
@@ -202,18 +188,17 @@ void explain_best(const BlockSearch& search, ProbeBatch& probes, const PlanOptio
                     "not planned anew; with a shorter duration or fewer --replications they are",
                     requests_of_a_simulation(chosen) / 1e6, flips.left_out));
   }
-  plan.sm_active = find_sm_active_range(chosen, plan.options, probes);
+  plan.sm_active = find_sm_active_range(chosen, plan.options);
 }
 
 // Where nothing stands they may be why.
-void tell_late_starts(const BlockSearch& search, ProbeBatch& probes, Plan& plan) {
+void tell_late_starts(const BlockSearch& search, Plan& plan) {
   Diagnostics late = late_starts(search.base);
   if (plan.options.empty() && !plan.interrupted) {
-    const std::int64_t before = probes.simulations();
-    std::ranges::move(
-        nearest_to_standing(search, workloads_with_pods(search.base), plan.rejected, probes),
-        std::back_inserter(plan.nearest));
-    plan.counts.simulations += probes.simulations() - before;
+    const std::int64_t before = search.probes.simulations();
+    std::ranges::move(nearest_to_standing(search, workloads_with_pods(search.base), plan.rejected),
+                      std::back_inserter(plan.nearest));
+    plan.counts.simulations += search.probes.simulations() - before;
     for (Diagnostic& note : late) plan.nearest.push_back(std::move(note.message));
   } else {
     plan.nearest.clear();
@@ -221,17 +206,16 @@ void tell_late_starts(const BlockSearch& search, ProbeBatch& probes, Plan& plan)
   }
 }
 
-Plan begun_plan(const scenarios::ScenarioSet& set, std::size_t variant,
-                const models::Catalogue& catalogue, const PlanOptions& options,
-                const BlockSearch& search) {
+Plan begun_plan(const ScenarioSet& set, std::size_t variant, const Catalogue& catalogue,
+                const PlanOptions& options, const BlockSearch& search) {
   Plan plan;
   plan.stamp = stamp_of(set, variant, search.base, catalogue);
   plan.goal = search.goal;
-  for (const models::InstanceType* type : search.space.types) {
+  for (const InstanceType* type : search.space.types) {
     plan.instance_types.push_back(type->name);
   }
   plan.purchases = search.space.purchases;
-  for (const scenarios::Workload& workload : search.base.workloads) {
+  for (const Workload& workload : search.base.workloads) {
     if (workload.placeholder) plan.placeholders.push_back(workload.given_name());
   }
   if (options.vary_pods > 0) plan.vary_pods = options.vary_pods;
@@ -239,32 +223,30 @@ Plan begun_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   return plan;
 }
 
-void add_scaled_down(const BlockSearch& search, const PlanOptions& options, ProbeBatch& probes,
-                     Plan& plan) {
-  auto found = scaled_down(search, plan.options, options.run, probes, plan.notes);
+void add_scaled_down(const BlockSearch& search, const PlanOptions& options, Plan& plan) {
+  auto found = scaled_down(search, plan.options, options.run, plan.notes);
   plan.interrupted = plan.interrupted || (found && found->interrupted);
-  if (!found || found->interrupted || probes.interrupted()) return;
+  if (!found || found->interrupted || search.probes.interrupted()) return;
   plan.over_days = std::move(found->fixed);
   plan.scheduled = std::move(found->by_clock);
   plan.by_load = std::move(found->by_load);
 }
 
 // What other numbers of pods, a schedule, or no selectors would save.
-void add_hints(const BlockSearch& search, const PlanOptions& options, ProbeBatch& probes,
-               Plan& plan) {
-  if (options.vary_pods == 0 && !probes.interrupted()) {
-    plan.other_pods = hints_of_other_pods(search, best_of(plan), probes);
+void add_hints(const BlockSearch& search, const PlanOptions& options, Plan& plan) {
+  if (options.vary_pods == 0 && !search.probes.interrupted()) {
+    plan.other_pods = hints_of_other_pods(search, best_of(plan));
   }
-  if (!probes.interrupted()) add_scaled_down(search, options, probes, plan);
-  if (!probes.interrupted()) {
+  if (!search.probes.interrupted()) add_scaled_down(search, options, plan);
+  if (!search.probes.interrupted()) {
     plan.unselected = without_selectors(search, best_of(plan), options.run);
   }
 }
 
 }  // namespace
 
-Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
-                         const models::Catalogue& catalogue, const PlanOptions& options) {
+Expected<Plan> make_plan(const ScenarioSet& set, std::size_t variant, const Catalogue& catalogue,
+                         const PlanOptions& options) {
   const Scenario base = as_judged(set.variants[variant]);
   Diagnostics found;
   check_pods(base, "plans are", found);
@@ -278,15 +260,15 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
   Diagnostics errors = errors_everywhere(worlds_alone(base, *space, catalogue));
   if (!errors.empty()) return tl::unexpected(std::move(errors));
 
-  BlockSearch tight{base, catalogue, *space, goal, base.replications, options.run.so_far};
+  ProbeBatch probes(options.probes ? options.probes : probe_threads(base, catalogue, options.run),
+                    options.journal, KnownFailures(base));
+  BlockSearch tight{base, catalogue, *space, probes, goal, base.replications, options.run.so_far};
   tight.split = options.split.value_or(base.planning.split) && goal == PlanGoal::MonthlyCost;
   PlanSpace further = *space;
   further.keeps_apart =
       goal == PlanGoal::MonthlyCost && separable_groups(base).size() <= kExactGroups;
   BlockSearch search = search_within(tight, base, further);
   search.vary_pods = options.vary_pods;
-  ProbeBatch probes(options.probes ? options.probes : probe_threads(base, catalogue, options.run),
-                    options.journal, KnownFailures(base));
   Plan plan = begun_plan(set, variant, catalogue, options, search);
   const std::optional<Scenario> busiest = busiest_minutes(base);
   std::optional<ProbeBatch> glances;
@@ -297,41 +279,41 @@ Expected<Plan> make_plan(const scenarios::ScenarioSet& set, std::size_t variant,
     tight.busiest = &*busiest;
     tight.glances = &*glances;
   }
-  rank(tight, probes, options.top, plan);
+  rank(tight, options.top, plan);
   if (glances) plan.counts.simulations += glances->simulations();
   if (further.keeps_apart && !probes.interrupted()) {
-    add_kept_apart(search, probes, options.top, plan);
+    add_kept_apart(search, options.top, plan);
   }
   if (!probes.interrupted() && std::ranges::none_of(plan.options, keeps_apart)) {
-    add_further_from_limits(tight, probes, options.top, plan);
+    add_further_from_limits(tight, options.top, plan);
   }
   const bool may_vary = search.goal == PlanGoal::MonthlyCost && !probes.interrupted();
-  if (may_vary && options.vary_pods > 0) vary_pods(search, probes, options, plan);
+  if (may_vary && options.vary_pods > 0) vary_pods(search, options, plan);
   if (!probes.interrupted()) settle_headroom(set, base, catalogue, options, plan);
   mark_pareto(plan.options);
   plan.regions = other_regions(regions, plan.options, base, catalogue);
   plan.control_plane_monthly = cost_of(control_plane_fee(base.control_plane), kMonth);
   plan.as_run = recorded_bill(base, catalogue);
-  if (!probes.interrupted()) add_today(search, options.run, probes, plan);
+  if (!probes.interrupted()) add_today(search, options.run, plan);
   if (!options.from.empty() && !probes.interrupted()) {
-    plan.path = path_from(search, options.from, best_of(plan), options.max_changes, probes);
+    plan.path = path_from(search, options.from, best_of(plan), options.max_changes);
     if (!probes.interrupted()) add_disruption(base, catalogue, options.run, *plan.path);
   }
   if (options.horizon > 0 && !plan.options.empty() && !probes.interrupted()) {
     auto months = over_time(search, plan.options.front(), options.growth, options.horizon,
-                            may_vary ? options.vary_pods : 0, probes);
+                            may_vary ? options.vary_pods : 0);
     // Half a search says a month too early that something is missed.
     if (!probes.interrupted()) plan.over_time = std::move(months);
   }
   if (!plan.options.empty() && !probes.interrupted()) {
-    explain_best(search, probes, options, plan);
+    explain_best(search, options, plan);
     add_provenance(base, catalogue, plan);
   }
   if (options.risk && !plan.options.empty() && !probes.interrupted()) {
     add_risk(base, catalogue, options, plan);
   }
-  if (may_vary && options.flips) add_hints(search, options, probes, plan);
-  tell_late_starts(search, probes, plan);
+  if (may_vary && options.flips) add_hints(search, options, plan);
+  tell_late_starts(search, plan);
   plan.interrupted = plan.interrupted || probes.interrupted();
   add_notes(set.variants[variant], base, catalogue, plan);
   const auto apart = std::ranges::find_if(plan.options, keeps_apart);

@@ -27,7 +27,7 @@ struct Home {
 };
 
 std::optional<Home> home_on(const BlockSearch& search, const std::vector<std::string>& workloads,
-                            const models::InstanceType& type, const PlanSpace& space) {
+                            const InstanceType& type, const PlanSpace& space) {
   for (std::vector<ServingChoice>& serving : serving_ways(search.base, workloads, type, space)) {
     PoolChoice whole = unshared(type, workloads);
     whole.serving = serving;
@@ -57,11 +57,11 @@ std::string type_that_holds(const BlockSearch& search, const std::vector<std::st
   if (space.tensor_parallel.empty()) {
     space.tensor_parallel.assign(std::begin(kUsualSplits), std::end(kUsualSplits));
   }
-  const models::InstanceType* best = nullptr;
+  const InstanceType* best = nullptr;
   double least = 0;
   Bytes memory;
   std::vector<ServingChoice> serving;
-  for (const models::InstanceType& type : search.catalogue.instances) {
+  for (const InstanceType& type : search.catalogue.instances) {
     if (!type.retired_on.empty()) continue;
     auto home = home_on(search, workloads, type, search.space);
     if (!home) home = home_on(search, workloads, type, space);
@@ -118,19 +118,19 @@ std::string limit_in_the_way(const BlockSearch& search, const OutOfLimits& neare
 }
 
 // Where only the price is in the way: the cheapest that stands whatever it costs.
-std::string beyond_the_price(const BlockSearch& search, ProbeBatch& probes) {
+std::string beyond_the_price(const BlockSearch& search) {
   if (!search.space.max_monthly_cost) return "";
   PlanSpace space = search.space;
   space.max_monthly_cost.reset();
   BlockSearch there = search_within(search, search.base, space);
   there.so_far = nullptr;
-  there.goal = scenarios::PlanGoal::MonthlyCost;
-  std::optional<PlanOption> found = cheapest_plan(there, std::nullopt, probes);
+  there.goal = PlanGoal::MonthlyCost;
+  std::optional<PlanOption> found = cheapest_plan(there, std::nullopt);
   if (search.vary_pods > 0) {
-    auto other = best_with_other_pods(there, found, search.vary_pods, probes);
+    auto other = best_with_other_pods(there, found, search.vary_pods);
     if (other) found = std::move(other);
   }
-  if (!found || probes.interrupted()) return "";
+  if (!found || search.probes.interrupted()) return "";
   std::vector<std::string> pools;
   for (const PoolChoice& pool : found->pools) pools.push_back(describe(pool));
   const double monthly = to_dollars(found->figures.monthly);
@@ -142,14 +142,13 @@ std::string beyond_the_price(const BlockSearch& search, ProbeBatch& probes) {
 
 std::vector<std::string> nearest_to_standing(const BlockSearch& search,
                                              const std::vector<std::string>& workloads,
-                                             const std::vector<RejectedChoice>& rejected,
-                                             ProbeBatch& probes) {
+                                             const std::vector<RejectedChoice>& rejected) {
   if (const auto why = why_homeless(search.base, workloads)) return {why->text()};
   const bool held = std::ranges::any_of(search.space.types, [&](const auto* type) {
     return home_on(search, workloads, *type, search.space).has_value();
   });
   if (!held) return {type_that_holds(search, workloads)};
-  if (std::string dearer = beyond_the_price(search, probes); !dearer.empty()) return {dearer};
+  if (std::string dearer = beyond_the_price(search); !dearer.empty()) return {dearer};
   const OutOfLimits nearest = cheapest_out_of_limits(search, rejected);
   if (nearest.choice == nullptr) return {};
   return {limit_in_the_way(search, nearest)};

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <functional>
 #include <limits>
 #include <utility>
@@ -26,7 +25,6 @@ namespace {
 using scenarios::Figure;
 using scenarios::Objective;
 using scenarios::ServiceTime;
-using scenarios::WorkloadKind;
 
 // A bound that comes so near to its limit may be missed by chance, and is left to the simulation.
 constexpr double kMargin = 0.9;
@@ -84,11 +82,12 @@ Reason too_slow_alone(const WorkloadModel& workload, const Demand& demand) {
     const double alone =
         quantile_seconds(*workload.spec.measured->request_gpu_time, demand.gpu, *q);
     if (alone * kMargin <= to_seconds(*limit)) continue;
-    return reason(fmt::format("\"{}\" needs {{}} ms of GPU time at that quantile, alone; its "
-                              "limit is {{}} ms",
-                              workload.name),
-                  short_number(to_seconds(from_seconds(alone)) * 1e3),
-                  short_number(to_seconds(*limit) * 1e3));
+    return reason(
+        fmt::format(
+            "\"{}\" needs {{}} ms of GPU time at that quantile, alone; its limit is {{}} ms",
+            workload.name),
+        short_number(to_seconds(from_seconds(alone)) * 1e3),
+        short_number(to_seconds(*limit) * 1e3));
   }
   return {};
 }
@@ -125,7 +124,7 @@ double latency_beside(const ServiceTime& law, double mean, double rate, double q
 bool queues_alone(const WorkloadModel& workload) {
   const scenarios::Serving& serving = workload.spec.serving;
   const bool at_random = serving.routing == scenarios::Routing::Random || workload.spec.count == 1;
-  return is_steady(workload) && workload.spec.traffic->gaps == scenarios::Traffic::Gaps::Poisson &&
+  return is_steady(workload) && workload.spec.traffic->gaps == Traffic::Gaps::Poisson &&
          at_random && !workload.spec.autoscaling && workload.spec.count > 0 &&
          workload.spec.processes_per_pod == 1 && serving.max_batch <= 1 && serving.bursts == 1 &&
          serving.concurrency == 0 && serving.retries == 0 && workload.spec.measured &&
@@ -189,10 +188,10 @@ Reason job_takes_too_long(const WorkloadModel& workload, const Demand& demand) {
     if (objective.figure != Figure::CompletionP95 && objective.figure != Figure::Deadline) continue;
     const auto* limit = std::get_if<Duration>(&objective.limit);
     if (limit == nullptr || alone * kMargin <= to_seconds(*limit)) continue;
-    return reason(fmt::format("a job of \"{}\" needs {{}} s of GPU time, alone; its limit is {{}} "
-                              "s",
-                              workload.name),
-                  short_number(alone), short_number(to_seconds(*limit)));
+    return reason(
+        fmt::format("a job of \"{}\" needs {{}} s of GPU time, alone; its limit is {{}} s",
+                    workload.name),
+        short_number(alone), short_number(to_seconds(*limit)));
   }
   return {};
 }

@@ -122,8 +122,8 @@ void put_best_first(std::vector<PlanOption>& options) {
   options = std::move(sorted);
 }
 
-void put_unfinished_last(scenarios::PlanGoal goal, std::vector<PlanOption>& options) {
-  if (goal != scenarios::PlanGoal::CostPerJob) return;
+void put_unfinished_last(PlanGoal goal, std::vector<PlanOption>& options) {
+  if (goal != PlanGoal::CostPerJob) return;
   std::vector<std::vector<UnfinishedJobs>> left;
   left.reserve(options.size());
   for (const PlanOption& option : options) left.push_back(option.figures.unfinished_jobs);

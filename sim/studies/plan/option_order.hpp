@@ -21,7 +21,7 @@ void put_best_first(std::vector<PlanOption>& options);
 // By the price of what was done, what gets less Jobs done than another option comes after all that
 // do not, as in a comparison: the price does not count the others. By other goals it stays where it
 // is, as its Jobs may be done in a longer run.
-void put_unfinished_last(scenarios::PlanGoal goal, std::vector<PlanOption>& options);
+void put_unfinished_last(PlanGoal goal, std::vector<PlanOption>& options);
 
 // Whether `a` comes before `b`, whichever is first.
 bool is_better(const PlanOption& a, const PlanOption& b);

@@ -1,5 +1,3 @@
-#include "other_regions.hpp"
-
 #include <algorithm>
 #include <utility>
 
@@ -7,11 +5,11 @@
 
 #include "../../result/merge.hpp"
 #include "../../world/parts.hpp"
+#include "plan_sections.hpp"
 
 namespace slicewise::sim {
 namespace {
 
-using models::Catalogue;
 using models::PurchaseOption;
 
 constexpr std::string_view kAll = "all";
@@ -28,7 +26,7 @@ PurchaseOption purchase_option(const PoolChoice& pool) {
 }
 
 // What is left of the price where it is bought by one of the scenario's plans.
-double paid_part(const PoolChoice& pool, const scenarios::Scenario& base) {
+double paid_part(const PoolChoice& pool, const Scenario& base) {
   for (const scenarios::PricePlan& plan : base.price_plans) {
     if (plan.name == pool.purchase && plan.instance_type.value == pool.instance_type) {
       return 1 - plan.discount;
@@ -37,8 +35,8 @@ double paid_part(const PoolChoice& pool, const scenarios::Scenario& base) {
   return 1;
 }
 
-PricedThere priced_in(const std::string& region, const scenarios::Scenario& base,
-                      const PlanOption& option, const Catalogue& catalogue) {
+PricedThere priced_in(const std::string& region, const Scenario& base, const PlanOption& option,
+                      const Catalogue& catalogue) {
   double nodes_here = 0;
   double nodes_there = 0;
   const std::string& first = option.pools.front().instance_type;
@@ -64,9 +62,8 @@ PricedThere priced_in(const std::string& region, const scenarios::Scenario& base
 
 }  // namespace
 
-std::vector<std::string> regions_named(const std::vector<std::string>& names,
-                                       const scenarios::Scenario& base, const Catalogue& catalogue,
-                                       Diagnostics& found) {
+std::vector<std::string> regions_named(const std::vector<std::string>& names, const Scenario& base,
+                                       const Catalogue& catalogue, Diagnostics& found) {
   std::vector<std::string> regions;
   const auto add = [&](const std::string& region) {
     const bool known = contains(regions, region);
@@ -86,8 +83,7 @@ std::vector<std::string> regions_named(const std::vector<std::string>& names,
 
 std::vector<PlannedRegion> other_regions(const std::vector<std::string>& regions,
                                          const std::vector<PlanOption>& options,
-                                         const scenarios::Scenario& base,
-                                         const Catalogue& catalogue) {
+                                         const Scenario& base, const Catalogue& catalogue) {
   if (options.empty()) return {};
   std::vector<PlannedRegion> all;
   for (const std::string& region : regions) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/sim/plan.hpp"
 #include "slicewise/sim/pool_choice.hpp"
 
@@ -11,7 +12,6 @@
 #include "../compare/candidates.hpp"
 #include "../probe/pool_homes.hpp"
 #include "../probe/probe.hpp"
-#include "after_outage.hpp"
 #include "option_order.hpp"
 #include "plan_sections.hpp"
 
@@ -19,18 +19,15 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::NodePool;
-using scenarios::Scenario;
-
 // The instances of each GPU; nullopt: GPUs are cut in different ways, or anew over time.
-std::optional<std::vector<models::MigCount>> equal_cuts(const PoolModel& pool) {
+std::optional<std::vector<MigCount>> equal_cuts(const PoolModel& pool) {
   std::map<int, std::map<std::string, int>> of_gpu;
   if (pool.layouts.size() > 1) return std::nullopt;
   for (const NodeLayout::Domain& domain : pool.layouts.front().domains) {
     const std::string& profile = pool.kinds[domain.kind].partition;
     if (!profile.empty()) ++of_gpu[domain.gpu][profile];
   }
-  std::vector<models::MigCount> counts;
+  std::vector<MigCount> counts;
   if (of_gpu.empty()) return counts;
   const auto& first = of_gpu.begin()->second;
   const bool equal =
@@ -42,10 +39,10 @@ std::optional<std::vector<models::MigCount>> equal_cuts(const PoolModel& pool) {
 }
 
 std::string purchase_of(const Scenario& scenario, const NodePool& pool, const PoolModel& model) {
-  if (pool.capacity_type == scenarios::CapacityType::Spot) {
+  if (pool.capacity_type == CapacityType::Spot) {
     return pool.spot && pool.spot->falls_back_to_on_demand ? std::string(kSpotFallback) : "spot";
   }
-  if (pool.capacity_type == scenarios::CapacityType::Reserved) return "reserved";
+  if (pool.capacity_type == CapacityType::Reserved) return "reserved";
   for (const auto& plan : scenario.price_plans) {
     if (plan.instance_type.value == model.instance_type) return plan.name;
   }
@@ -73,7 +70,7 @@ Diagnostic no_words_for(const NodePool& pool, const std::string& what) {
 }  // namespace
 
 Expected<std::vector<PoolChoice>> pools_as_they_stand(const Scenario& scenario,
-                                                      const models::Catalogue& catalogue) {
+                                                      const Catalogue& catalogue) {
   // Plans are of the pods that use GPUs.
   const Expected<World> world = build_world(without_queues(scenario), catalogue);
   if (!world) return tl::unexpected(world.error());
@@ -132,15 +129,14 @@ namespace {
 const PlanOption* same_as_own(const BlockSearch& search, const Plan& plan) {
   const auto own = pools_as_they_stand(search.base, search.catalogue);
   if (!own) return nullptr;
-  const auto found = std::ranges::find_if(plan.options, [&](const PlanOption& option) {
+  return find_if_or_null(plan.options, [&](const PlanOption& option) {
     return std::is_permutation(option.pools.begin(), option.pools.end(), own->begin(), own->end());
   });
-  return found == plan.options.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
-void add_today(const BlockSearch& search, const RunOptions& run, ProbeBatch& probes, Plan& plan) {
+void add_today(const BlockSearch& search, const RunOptions& run, Plan& plan) {
   // The same pools have one verdict, of as many runs.
   if (const PlanOption* const same = same_as_own(search, plan)) {
     plan.today = PlanOption{{}, same->figures, same->goal, false};
@@ -148,7 +144,7 @@ void add_today(const BlockSearch& search, const RunOptions& run, ProbeBatch& pro
     return;
   }
   const PlanProbe probe{.replications = search.base.replications};
-  PlanAnswer answer = probes.ask_one(probe);
+  PlanAnswer answer = search.probes.ask_one(probe);
   if (!answer.figures) return;
   if (search.space.survive != Outage::None && answer.figures->stands()) {
     const AfterOutage after = own_pools_after_outage(search, run, *answer.figures);
@@ -162,7 +158,7 @@ void add_today(const BlockSearch& search, const RunOptions& run, ProbeBatch& pro
   const bool is_unknown = asks_for_headroom(search.base.policies);
   if (is_unknown || !goal || plan.options.empty() || !plan.today->figures.stands()) return;
   plan.keep_as_is = !is_better(plan.options.front(), *plan.today) &&
-                    stands_again(search, probe, plan.today->figures, probes);
+                    stands_again(search, probe, plan.today->figures);
   // What no plan offers may be cheaper than all of them: GPUs of a node that are cut differently.
   if (plan.keep_as_is && plan.least_monthly && *goal < *plan.least_monthly) {
     plan.least_monthly.reset();

@@ -9,12 +9,10 @@
 #include "slicewise/lookup.hpp"
 
 #include "../probe/probe.hpp"
-#include "plan_path.hpp"
+#include "plan_sections.hpp"
 
 namespace slicewise::sim {
 namespace {
-
-using scenarios::Scenario;
 
 // What happens to the requests of each Service in a run, mean of its replications.
 using Fates = std::map<std::string, RestartLoss>;
@@ -37,7 +35,7 @@ Scenario from_a_restart(const Scenario& base, const std::vector<std::string>& re
   Scenario scenario = base;
   scenario.warmup = {};
   scenario.duration = std::max(base.duration.value_or(at_least), at_least);
-  for (scenarios::Workload& workload : scenario.workloads) {
+  for (Workload& workload : scenario.workloads) {
     workload.startup.cold = contains(restarts, workload.name.value);
   }
   return scenario;
@@ -57,8 +55,8 @@ std::optional<OneAway> with_one_away(const Scenario& base, std::vector<PoolChoic
   for (PoolChoice& pool : pools) {
     pool.pods.resize(pool.workloads.size());
     for (std::size_t w = 0; w < pool.workloads.size(); ++w) {
-      const scenarios::Workload* const workload = base.find_workload(pool.workloads[w]);
-      const bool serves = workload != nullptr && workload->kind == scenarios::WorkloadKind::Service;
+      const Workload* const workload = base.find_workload(pool.workloads[w]);
+      const bool serves = workload != nullptr && workload->kind == WorkloadKind::Service;
       if (!serves || !contains(step.restarts, pool.workloads[w])) continue;
       int& pods = pool.pods[w];
       if (pods == 0) pods = workload->count;
@@ -74,7 +72,7 @@ std::optional<OneAway> with_one_away(const Scenario& base, std::vector<PoolChoic
 }
 
 std::optional<Fates> simulated(const Scenario& scenario, const std::vector<PoolChoice>& pools,
-                               const models::Catalogue& catalogue, const RunOptions& run) {
+                               const Catalogue& catalogue, const RunOptions& run) {
   const auto world =
       probe_world(scenario, {.pools = pools, .replications = scenario.replications}, catalogue);
   if (!world) return std::nullopt;
@@ -102,7 +100,7 @@ RestartLoss loss_of(const RestartLoss& with, const RestartLoss& without) {
 // The time that a pod takes to start, again and again: at first the others serve on the pools as
 // they were, at last on those that come, and what is lost is what the worse of both loses.
 void add_one_by_one(const Scenario& base, const PlanPath& path, std::size_t nth,
-                    const models::Catalogue& catalogue, const RunOptions& run, PathStep& step) {
+                    const Catalogue& catalogue, const RunOptions& run, PathStep& step) {
   if (step.start == Duration{}) return;
   Scenario scenario = from_a_restart(base, {}, step.start);
   scenario.duration = step.start;
@@ -125,15 +123,14 @@ void add_one_by_one(const Scenario& base, const PlanPath& path, std::size_t nth,
 }
 
 bool serves_any(const Scenario& base, const std::vector<std::string>& names) {
-  return std::ranges::any_of(base.workloads, [&](const scenarios::Workload& workload) {
-    return workload.kind == scenarios::WorkloadKind::Service &&
-           contains(names, workload.name.value);
+  return std::ranges::any_of(base.workloads, [&](const Workload& workload) {
+    return workload.kind == WorkloadKind::Service && contains(names, workload.name.value);
   });
 }
 
 }  // namespace
 
-void add_disruption(const Scenario& base, const models::Catalogue& catalogue, const RunOptions& run,
+void add_disruption(const Scenario& base, const Catalogue& catalogue, const RunOptions& run,
                     PlanPath& path) {
   RunOptions quiet = run;
   quiet.progress = nullptr;

@@ -10,12 +10,10 @@
 
 #include "../probe/probe.hpp"
 #include "../probe/staying_pools.hpp"
-#include "plan_path.hpp"
+#include "plan_sections.hpp"
 
 namespace slicewise::sim {
 namespace {
-
-using scenarios::Workload;
 
 std::optional<std::size_t> place_in(const PoolChoice& pool, const std::string& workload) {
   const auto found = std::ranges::find(pool.workloads, workload);
@@ -47,7 +45,7 @@ int in_common(const PoolChoice& a, const PoolChoice& b) {
       a.workloads, [&](const auto& name) { return place_in(b, name).has_value(); }));
 }
 
-std::vector<std::optional<std::size_t>> pools_before(const scenarios::Scenario& base,
+std::vector<std::optional<std::size_t>> pools_before(const Scenario& base,
                                                      const std::vector<PoolChoice>& from,
                                                      const std::vector<PoolChoice>& to) {
   const auto likeness = [&](std::size_t f, std::size_t t) -> std::optional<Likeness> {
@@ -73,7 +71,7 @@ std::vector<PoolChoice> pools_after(const PlanPath& path, std::size_t steps) {
   return pools;
 }
 
-int pods_restarted(const scenarios::Scenario& base, const std::vector<PoolChoice>& from,
+int pods_restarted(const Scenario& base, const std::vector<PoolChoice>& from,
                    const std::vector<PoolChoice>& to, const std::string& name) {
   const auto has = [&](const PoolChoice& pool) { return place_in(pool, name).has_value(); };
   const Workload* const workload = base.find_workload(name);
@@ -86,7 +84,7 @@ int pods_restarted(const scenarios::Scenario& base, const std::vector<PoolChoice
     return choice.mig_profiles.empty() ? std::string() : choice.mig_profiles[at];
   };
   const auto serving = [&](const PoolChoice& choice, std::size_t at) {
-    scenarios::Workload served = *workload;
+    Workload served = *workload;
     if (!choice.serving.empty()) serve_as(choice.serving[at], served);
     return std::tuple(served.serving.max_batch, served.serving.max_delay,
                       served.serving.concurrency, gpus_asked_for(served));
@@ -110,7 +108,7 @@ int pods_restarted(const scenarios::Scenario& base, const std::vector<PoolChoice
   return (pods * gone + all_nodes(*home) - 1) / std::max(1, all_nodes(*home));
 }
 
-PathStep step_between(const scenarios::Scenario& base, std::vector<PoolChoice> from,
+PathStep step_between(const Scenario& base, std::vector<PoolChoice> from,
                       std::vector<PoolChoice> to) {
   PathStep step;
   step.changes = static_cast<int>(std::max(from.size(), to.size()));

@@ -11,9 +11,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::PlanGoal;
-using scenarios::Scenario;
-
 // A path starts where each workload has one pool, and is judged by the bill.
 void check_path(const Scenario& base, const std::vector<PoolChoice>& from, PlanGoal goal,
                 Diagnostics& found) {

@@ -3,30 +3,25 @@
 // What the answer of a plan hangs on.
 namespace slicewise::sim {
 
-template <>
-const Record& record_of<Flip>() {
+Record declared(Of<Flip>) {
   using F = Flip;
-  static const Record declared{
-      "a change at which another option is best",
-      {field<&F::input>("input", "what changes"),
-       field<&F::factor>("factor",
-                         "of its value in the scenario, where the best option is beaten; below 1: "
-                         "where less of it "
-                         "makes a cheaper one do"),
-       field<&F::holds_at>("holdsAt",
-                           "the factor next to it at which the best option was seen to hold"),
-       field<&F::misses>("missesObjective", "it misses an objective there; else it is dearer"),
-       field<&F::winner>("winner", "the best of the ranked options then, or planned anew"),
-       field<&F::second_stands>(
-           "secondStands", "the second option stands there, where the best misses an objective")
-           .optional()}};
-  return declared;
+  return {"a change at which another option is best",
+          {field<&F::input>("input", "what changes"),
+           field<&F::factor>("factor",
+                             "of its value in the scenario, where the best option is beaten; below "
+                             "1: where less of it makes a cheaper one do"),
+           field<&F::holds_at>("holdsAt",
+                               "the factor next to it at which the best option was seen to hold"),
+           field<&F::misses>("missesObjective", "it misses an objective there; else it is dearer"),
+           field<&F::winner>("winner", "the best of the ranked options then, or planned anew"),
+           field<&F::second_stands>(
+               "secondStands", "the second option stands there, where the best misses an objective")
+               .optional()}};
 }
 
-template <>
-const Record& record_of<TellingMeasurement>() {
+Record declared(Of<TellingMeasurement>) {
   using M = TellingMeasurement;
-  static const Record declared{
+  return {
       "what would narrow the answer most if it was measured: how long a workload takes on a GPU",
       {field<&M::workload>("workload", "which"), field<&M::gpu>("gpu", "GPU model"),
        field<&M::strategy>(
@@ -38,20 +33,17 @@ const Record& record_of<TellingMeasurement>() {
        field<&M::error_percent>("expectedErrorPercent",
                                 "nine of ten predictions from as much as is known were within it; "
                                 "absent: nobody published any")}};
-  return declared;
 }
 
-template <>
-const Record& record_of<SmActiveRange>() {
+Record declared(Of<SmActiveRange>) {
   using R = SmActiveRange;
-  static const Record declared{
+  return {
       "how the answer hangs on measured.smActive, where that is not given",
       {field<&R::workloads>("workloads", "that do not give it"),
        field<&R::holds_from>("holdsFromRatio", "the lowest at which the best option is best")
            .of(Unit::Ratio),
        field<&R::turns_at>("turnsAtRatio", "at which it is not; absent: the answer holds for any"),
        field<&R::then>("then", "what beats it there; absent: nothing that was tried stands")}};
-  return declared;
 }
 
 }  // namespace slicewise::sim

@@ -52,13 +52,12 @@ std::vector<std::string> inputs_of(const BlockSearch& search, const PlanOption& 
 }
 
 // The inputs whose doubling the best option does not bear.
-std::vector<Bracket> brackets_of(const BlockSearch& search, const PlanOption& best,
-                                 ProbeBatch& probes) {
+std::vector<Bracket> brackets_of(const BlockSearch& search, const PlanOption& best) {
   std::vector<PlanProbe> ask;
   const std::vector<std::string> inputs = inputs_of(search, best);
   ask.reserve(inputs.size());
   for (const std::string& input : inputs) ask.push_back(probe_of(search, best, input, kMostFactor));
-  const std::vector<PlanAnswer> answers = probes.ask(ask);
+  const std::vector<PlanAnswer> answers = search.probes.ask(ask);
   std::vector<Bracket> brackets;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (!stands(answers[i])) brackets.push_back({inputs[i]});
@@ -69,10 +68,9 @@ std::vector<Bracket> brackets_of(const BlockSearch& search, const PlanOption& be
 // Of each bracket the best of the other options where the first one fails.
 std::vector<std::optional<PlanOption>> next_best(const BlockSearch& search,
                                                  const std::vector<PlanOption>& options,
-                                                 const std::vector<Bracket>& brackets,
-                                                 ProbeBatch& probes) {
+                                                 const std::vector<Bracket>& brackets) {
   // Bills by the month are in order, whatever the input: the first that stands is it.
-  const bool in_order = search.goal == scenarios::PlanGoal::MonthlyCost;
+  const bool in_order = search.goal == PlanGoal::MonthlyCost;
   std::vector<std::optional<PlanOption>> best(brackets.size());
   for (std::size_t o = 1; o < options.size(); ++o) {
     std::vector<PlanProbe> ask;
@@ -82,13 +80,13 @@ std::vector<std::optional<PlanOption>> next_best(const BlockSearch& search,
       ask.push_back(probe_of(search, options[o], brackets[b].input, brackets[b].breaks));
       of.push_back(b);
     }
-    const std::vector<PlanAnswer> answers = probes.ask(ask);
+    const std::vector<PlanAnswer> answers = search.probes.ask(ask);
     for (std::size_t a = 0; a < answers.size(); ++a) {
       if (!stands(answers[a])) continue;
       const auto goal = goal_of(search.goal, *answers[a].figures);
       std::optional<PlanOption>& so_far = best[of[a]];
       if (!goal || (so_far && *so_far->goal <= *goal)) continue;
-      if (fails_again(search, ask[a], *answers[a].figures, probes)) continue;
+      if (fails_again(search, ask[a], *answers[a].figures)) continue;
       so_far = PlanOption{options[o].pools, *answers[a].figures, goal, false};
     }
   }
@@ -97,47 +95,47 @@ std::vector<std::optional<PlanOption>> next_best(const BlockSearch& search,
 
 // Whether the second option stands where the first does not: what somebody may regret.
 std::vector<bool> second_stands(const BlockSearch& search, const std::vector<PlanOption>& options,
-                                const std::vector<Bracket>& brackets, ProbeBatch& probes) {
+                                const std::vector<Bracket>& brackets) {
   if (options.size() < 2) return std::vector<bool>(brackets.size());
   std::vector<PlanProbe> ask;
   ask.reserve(brackets.size());
   for (const Bracket& b : brackets) ask.push_back(probe_of(search, options[1], b.input, b.breaks));
   std::vector<bool> stand;
-  for (const PlanAnswer& answer : probes.ask(ask)) stand.push_back(stands(answer));
+  for (const PlanAnswer& answer : search.probes.ask(ask)) stand.push_back(stands(answer));
   return stand;
 }
 
 // Whether less of an input leaves the goal as it is: nodes that stay cost the same by the month.
 bool is_fixed(const BlockSearch& search, const PlanOption& option) {
-  return search.goal == scenarios::PlanGoal::MonthlyCost &&
+  return search.goal == PlanGoal::MonthlyCost &&
          std::ranges::none_of(option.pools, [](const PoolChoice& pool) { return pool.elastic; });
 }
 
 // What the best option comes to with less of the input: it does less, too.
 std::optional<double> goal_with(const BlockSearch& search, const PlanOption& best,
-                                const std::string& input, double factor, ProbeBatch& probes) {
+                                const std::string& input, double factor) {
   if (is_fixed(search, best)) return best.goal;
-  const PlanAnswer answer = probes.ask_one(probe_of(search, best, input, factor));
+  const PlanAnswer answer = search.probes.ask_one(probe_of(search, best, input, factor));
   return stands(answer) ? goal_of(search.goal, *answer.figures) : best.goal;
 }
 
 // Less of an input may make another configuration do that costs less: the largest part of it at
 // which that stands and does.
 std::optional<Flip> falling_flip(const BlockSearch& search, const PlanOption& best,
-                                 const std::string& input, ProbeBatch& probes) {
+                                 const std::string& input) {
   constexpr double kLeastFactor = 1 / kMostFactor;
   if (!best.goal) return std::nullopt;
-  const double own = *goal_with(search, best, input, kLeastFactor, probes);
-  auto then = planned_anew(search, best, input, kLeastFactor, own, probes);
+  const double own = *goal_with(search, best, input, kLeastFactor);
+  auto then = planned_anew(search, best, input, kLeastFactor, own);
   if (!then || !then->goal || then->pools == best.pools || *then->goal >= own) return std::nullopt;
   Flip flip{input, kLeastFactor, 1, false, std::move(then)};
   for (int step = 0; step < kFlipBisections; ++step) {
     const double middle = (flip.factor + flip.holds_at) / 2;
     const PlanProbe probe = probe_of(search, *flip.winner, input, middle);
-    const PlanAnswer answer = probes.ask_one(probe);
+    const PlanAnswer answer = search.probes.ask_one(probe);
     const auto goal = stands(answer) ? goal_of(search.goal, *answer.figures) : std::nullopt;
-    const bool wins = goal && *goal < *goal_with(search, best, input, middle, probes) &&
-                      !fails_again(search, probe, *answer.figures, probes);
+    const bool wins = goal && *goal < *goal_with(search, best, input, middle) &&
+                      !fails_again(search, probe, *answer.figures);
     (wins ? flip.factor : flip.holds_at) = middle;
   }
   return flip;
@@ -145,7 +143,7 @@ std::optional<Flip> falling_flip(const BlockSearch& search, const PlanOption& be
 
 // By how much the best option's instance type must cost more for another type to be as cheap.
 std::optional<Flip> price_flip(const BlockSearch& search, const std::vector<PlanOption>& options) {
-  if (search.goal == scenarios::PlanGoal::LatencyP99) return std::nullopt;
+  if (search.goal == PlanGoal::LatencyP99) return std::nullopt;
   const PlanOption& best = options.front();
   const std::string& type = best.pools.front().instance_type;
   for (std::size_t o = 1; o < options.size(); ++o) {
@@ -170,19 +168,18 @@ std::size_t flips_worth_it(const BlockSearch& search) {
 
 }  // namespace
 
-Flips find_flips(const BlockSearch& search, const std::vector<PlanOption>& options,
-                 ProbeBatch& probes) {
+Flips find_flips(const BlockSearch& search, const std::vector<PlanOption>& options) {
   if (options.empty()) return {};
   Flips all;
   std::vector<Flip>& flips = all.found;
-  std::vector<Bracket> brackets = brackets_of(search, options.front(), probes);
+  std::vector<Bracket> brackets = brackets_of(search, options.front());
   for (int step = 0; step < kFlipBisections && !brackets.empty(); ++step) {
     std::vector<PlanProbe> ask;
     ask.reserve(brackets.size());
     for (const Bracket& b : brackets) {
       ask.push_back(probe_of(search, options.front(), b.input, b.middle()));
     }
-    const std::vector<PlanAnswer> answers = probes.ask(ask);
+    const std::vector<PlanAnswer> answers = search.probes.ask(ask);
     for (std::size_t b = 0; b < brackets.size(); ++b) {
       (stands(answers[b]) ? brackets[b].holds : brackets[b].breaks) = brackets[b].middle();
     }
@@ -195,25 +192,25 @@ Flips find_flips(const BlockSearch& search, const std::vector<PlanOption>& optio
     all.left_out = brackets.size() - most;
     brackets.resize(most);
   }
-  std::vector<std::optional<PlanOption>> then = next_best(search, options, brackets, probes);
-  const std::vector<bool> second = second_stands(search, options, brackets, probes);
-  for (std::size_t b = 0; b < brackets.size() && !probes.interrupted(); ++b) {
+  std::vector<std::optional<PlanOption>> then = next_best(search, options, brackets);
+  const std::vector<bool> second = second_stands(search, options, brackets);
+  for (std::size_t b = 0; b < brackets.size() && !search.probes.interrupted(); ++b) {
     const auto& [input, holds, breaks] = brackets[b];
     const auto cap = then[b] ? then[b]->goal : std::nullopt;
-    auto anew = planned_anew(search, options.front(), input, breaks, cap, probes);
+    auto anew = planned_anew(search, options.front(), input, breaks, cap);
     const bool better = anew && anew->goal && (!then[b] || *anew->goal < *then[b]->goal);
     if (better) then[b] = std::move(anew);
     flips.push_back({input, breaks, holds, true, std::move(then[b]), second[b]});
   }
   std::size_t fallen = 0;
   for (const std::string& input : flip_inputs(search.base, search.catalogue)) {
-    if (probes.interrupted()) return {};
+    if (search.probes.interrupted()) return {};
     if (!few && input != kTraffic) continue;
     if (++fallen > most) {
       ++all.left_out;
       continue;
     }
-    if (auto flip = falling_flip(search, options.front(), input, probes)) {
+    if (auto flip = falling_flip(search, options.front(), input)) {
       flips.push_back(std::move(*flip));
     }
   }

@@ -10,7 +10,6 @@
 #include "slicewise/sim/policies.hpp"
 
 #include "../probe/probe.hpp"
-#include "after_outage.hpp"
 #include "plan_sections.hpp"
 
 namespace slicewise::sim {
@@ -58,10 +57,9 @@ struct Headroom {
 };
 
 // All empty when nothing can be scaled, or nothing has an objective.
-Headroom headroom_of(const scenarios::ScenarioSet& set, const scenarios::Scenario& base,
-                     const models::Catalogue& catalogue, const RunOptions& run,
-                     const PlanOption& option) {
-  scenarios::ScenarioSet one = set;
+Headroom headroom_of(const ScenarioSet& set, const Scenario& base, const Catalogue& catalogue,
+                     const RunOptions& run, const PlanOption& option) {
+  ScenarioSet one = set;
   one.variants = {planned_scenario(base, option.pools, catalogue)};
   one.variants.front().starts_at = base.start();  // the peak of less would be another
   one.variants.front().other_peaks = base.other_peaks;
@@ -92,8 +90,8 @@ Headroom headroom_of(const scenarios::ScenarioSet& set, const scenarios::Scenari
 }
 
 // The policies once the headroom is known: those of `option.figures` are judged anew.
-void judge_with_headroom(const scenarios::Scenario& base, const models::Catalogue& catalogue,
-                         const RunOptions& run, const Headroom& headroom, PlanOption& option) {
+void judge_with_headroom(const Scenario& base, const Catalogue& catalogue, const RunOptions& run,
+                         const Headroom& headroom, PlanOption& option) {
   auto world =
       probe_world(base, {.pools = option.pools, .replications = base.replications}, catalogue);
   if (!world) return;
@@ -121,8 +119,8 @@ bool asks_for_headroom(const std::vector<scenarios::Policy>& policies) {
   });
 }
 
-void settle_headroom(const scenarios::ScenarioSet& set, const scenarios::Scenario& base,
-                     const models::Catalogue& catalogue, const PlanOptions& options, Plan& plan) {
+void settle_headroom(const ScenarioSet& set, const Scenario& base, const Catalogue& catalogue,
+                     const PlanOptions& options, Plan& plan) {
   const bool decides = asks_for_headroom(base.policies);
   while (!plan.options.empty() && (decides || options.headroom)) {
     PlanOption& best = plan.options.front();

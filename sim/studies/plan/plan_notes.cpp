@@ -20,9 +20,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::PlanGoal;
-using scenarios::Scenario;
-
 // Nodes of Jobs that run once stand idle for the rest of a month.
 void tell_of_idle_months(const Scenario& base, Plan& plan) {
   if (plan.goal != PlanGoal::MonthlyCost || !runs_once(base)) return;
@@ -34,7 +31,7 @@ void tell_of_idle_months(const Scenario& base, Plan& plan) {
 
 // A plan chooses the nodes: who asked for certain ones is told, once.
 void tell_dropped_selectors(const Scenario& base, Plan& plan) {
-  for (const scenarios::Workload& workload : base.workloads) {
+  for (const Workload& workload : base.workloads) {
     for (const auto& [key, value] : workload.pod.node_selector) {
       if (workload.count == 0 || scenarios::names_group(key) || !names_the_node(key)) continue;
       add_note(plan.notes, Code::RequestNoEffect, workload.name.where,
@@ -51,7 +48,7 @@ void tell_what_autoscalers_keep(const Scenario& base, Plan& plan) {
   const auto is_changed = [](const PlanOption& option, const std::string& name) {
     return changed_pods(option).contains(name);
   };
-  for (const scenarios::Workload& workload : base.workloads) {
+  for (const Workload& workload : base.workloads) {
     const std::string& name = workload.name.value;
     const auto changes = [&](const PlanOption& option) { return is_changed(option, name); };
     const bool any =
@@ -88,7 +85,7 @@ void tell_scalers_room(const World& world, std::size_t p, Plan& plan) {
 }
 
 // What a peak beyond the simulated load finds.
-void tell_scalers_room(const Scenario& base, const models::Catalogue& catalogue, Plan& plan) {
+void tell_scalers_room(const Scenario& base, const Catalogue& catalogue, Plan& plan) {
   if (plan.options.empty()) return;
   const auto world =
       build_world(planned_scenario(base, plan.options.front().pools, catalogue), catalogue);
@@ -106,11 +103,11 @@ void tell_of_auto_mode(const Scenario& base, Plan& plan) {
 }
 
 // Who names such a type reckons with it all the same.
-void tell_retired_types(const models::Catalogue& catalogue, Plan& plan) {
+void tell_retired_types(const Catalogue& catalogue, Plan& plan) {
   std::set<std::string> told;
   for (const PlanOption& option : plan.options) {
     for (const PoolChoice& pool : option.pools) {
-      const models::InstanceType* type = catalogue.find_instance(pool.instance_type);
+      const InstanceType* type = catalogue.find_instance(pool.instance_type);
       if (type == nullptr || type->retired_on.empty() || !told.insert(type->name).second) continue;
       add_diagnostic(plan.notes, Code::InstanceRetired, {},
                      fmt::format("{} was retired by AWS on {}: no node of it starts", type->name,
@@ -124,11 +121,11 @@ void tell_retired_types(const models::Catalogue& catalogue, Plan& plan) {
 bool runs_once(const Scenario& scenario) {
   return std::ranges::all_of(scenario.workloads, [](const auto& workload) {
     return workload.count == 0 ||
-           (workload.kind == scenarios::WorkloadKind::Job && !workload.comes_and_goes());
+           (workload.kind == WorkloadKind::Job && !workload.comes_and_goes());
   });
 }
 
-void add_notes(const Scenario& written, const Scenario& base, const models::Catalogue& catalogue,
+void add_notes(const Scenario& written, const Scenario& base, const Catalogue& catalogue,
                Plan& plan) {
   tell_of_peak(written, base, plan.notes);
   tell_retired_types(catalogue, plan);

@@ -1,5 +1,3 @@
-#include "plan_over_time.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -14,6 +12,7 @@
 #include "../probe/probe.hpp"
 #include "../probe/scaled_input.hpp"
 #include "commitments.hpp"
+#include "plan_sections.hpp"
 #include "pod_counts.hpp"
 #include "pool_split.hpp"
 #include "pools_anew.hpp"
@@ -21,7 +20,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::Scenario;
 using WorkloadNames = std::vector<std::string>;
 
 int nodes_of(const PlanOption& option) {
@@ -33,8 +31,8 @@ int nodes_of(const PlanOption& option) {
 class Growth {
  public:
   // `vary_pods`: by so many a Service's pods may differ from those of the month before.
-  Growth(const BlockSearch& search, double growth, int months, int vary_pods, ProbeBatch& probes)
-      : search_(search), probes_(probes), vary_pods_(vary_pods) {
+  Growth(const BlockSearch& search, double growth, int months, int vary_pods)
+      : search_(search), vary_pods_(vary_pods) {
     double factor = 1;
     for (int month = 0; month < months; ++month) {
       factors_.push_back(factor);
@@ -70,7 +68,7 @@ class Growth {
     std::size_t bears_it = month;
     std::size_t breaks = factors_.size();
     for (std::size_t look = breaks - 1; breaks - bears_it > 1; look = (bears_it + breaks) / 2) {
-      const bool stands = bears(search_, option, std::string(kTraffic), factors_[look], probes_);
+      const bool stands = bears(search_, option, std::string(kTraffic), factors_[look]);
       (stands ? bears_it : breaks) = look;
     }
     return breaks;
@@ -87,7 +85,7 @@ class Growth {
     for (std::size_t next = first; next < end; ++next) {
       PlanOption then = spans.back().option;
       if (factors_[next] != factors_[next - 1]) {
-        then.figures = figures_with(search_, then, std::string(kTraffic), factors_[next], probes_);
+        then.figures = figures_with(search_, then, std::string(kTraffic), factors_[next]);
       }
       if (then.figures.monthly == spans.back().option.figures.monthly) {
         spans.back().to = static_cast<int>(next) + 1;
@@ -105,7 +103,7 @@ class Growth {
   std::optional<PlanOption> grown(const PlanOption& option, std::size_t month) const {
     const ServicePods now = changed_pods(option);
     const WorkloadNames missed =
-        behind(missed_with(search_, option, std::string(kTraffic), factors_[month], probes_));
+        behind(missed_with(search_, option, std::string(kTraffic), factors_[month]));
     auto best = planned_with(option, now, month, missed);
     ServicePods tried = now;
     for (const WorkloadNames& names :
@@ -125,7 +123,7 @@ class Growth {
     if (vary_pods_ == 0) return best;
     const ServicePods now = changed_pods(option);
     const Scenario base = with_pods(search_.base, now);
-    auto other = best_with_other_pods(search_in(month, base, now), best, vary_pods_, probes_);
+    auto other = best_with_other_pods(search_in(month, base, now), best, vary_pods_);
     return cheaper(std::move(best), std::move(other));
   }
 
@@ -157,8 +155,8 @@ class Growth {
 
   // As many more pods of these Services as there is more traffic.
   ServicePods in_proportion(ServicePods pods, double factor, const WorkloadNames& names) const {
-    for (const scenarios::Workload& workload : search_.base.workloads) {
-      if (workload.kind != scenarios::WorkloadKind::Service || workload.autoscaling) continue;
+    for (const Workload& workload : search_.base.workloads) {
+      if (workload.kind != WorkloadKind::Service || workload.autoscaling) continue;
       const bool is_named = contains(names, workload.name.value);
       if (workload.count == 0 || !is_named) continue;
       const int wanted = static_cast<int>(std::ceil(workload.count * factor));
@@ -174,9 +172,8 @@ class Growth {
     const Scenario base = with_pods(search_.base, pods);
     const BlockSearch there = search_in(month, base, pods);
     const bool few = separable_groups(base).size() <= kExactGroups;
-    return few ? planned_anew(there, option, std::string(kTraffic), there.factor, std::nullopt,
-                              probes_)
-               : pools_anew(there, option, concerned, {}, probes_);
+    return few ? planned_anew(there, option, std::string(kTraffic), there.factor, std::nullopt)
+               : pools_anew(there, option, concerned, {});
   }
 
   BlockSearch search_in(std::size_t month, const Scenario& base, const ServicePods& pods) const {
@@ -184,7 +181,6 @@ class Growth {
   }
 
   const BlockSearch& search_;
-  ProbeBatch& probes_;
   int vary_pods_;
   std::vector<double> factors_;  // of the scenario's traffic, by month
 };
@@ -217,8 +213,8 @@ std::map<std::string, NodesByMonth> steady_nodes(const BlockSearch& search,
 }  // namespace
 
 PlanOverTime over_time(const BlockSearch& search, const PlanOption& best, double growth, int months,
-                       int vary_pods, ProbeBatch& probes) {
-  PlanOverTime plan = Growth(search, growth, months, vary_pods, probes).from(best);
+                       int vary_pods) {
+  PlanOverTime plan = Growth(search, growth, months, vary_pods).from(best);
   plan.months = months;
   plan.growth = growth;
   for (const PlannedSpan& span : plan.spans) {

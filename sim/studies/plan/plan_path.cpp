@@ -1,21 +1,18 @@
-#include "plan_path.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
 #include <map>
 #include <set>
-#include <string>
 #include <utility>
 
 #include "slicewise/lookup.hpp"
 
 #include "../probe/probe.hpp"
-#include "after_outage.hpp"
 #include "cheapest_exchanges.hpp"
 #include "fleet_model.hpp"
 #include "known_pools.hpp"
+#include "plan_sections.hpp"
 #include "pod_counts.hpp"
 #include "pool_split.hpp"
 #include "pools_anew.hpp"
@@ -28,7 +25,6 @@ constexpr int kMostWeighed = 8;
 // Steps of a path that nobody limits.
 constexpr int kMostPathSteps = 40;
 
-using scenarios::Scenario;
 using WorkloadNames = std::vector<std::string>;
 
 bool has_no_price(const PricedPool& pool) { return !pool.monthly; }
@@ -49,8 +45,8 @@ struct PoolChange {
 class PathSearch {
  public:
   PathSearch(const BlockSearch& search, std::vector<PoolChoice> now,
-             const std::optional<PlanOption>& best, std::optional<int> most, ProbeBatch& probes)
-      : search_(search), best_(best), probes_(probes), model_(search, atoms_of(search, now)) {
+             const std::optional<PlanOption>& best, std::optional<int> most)
+      : search_(search), best_(best), model_(search, atoms_of(search, now)) {
     for (std::size_t g = 0; g < model_.size(); ++g) {
       for (const std::string& name : model_.names(g)) atom_[name] = g;
     }
@@ -74,8 +70,8 @@ class PathSearch {
     path_.kept = static_cast<int>(std::ranges::count_if(pools_, has_no_price));
     if (const auto exchanges = cheapest()) path_.is_cheapest = follow(*exchanges) && stands_;
     if (!stands_) mend();
-    while (!path_.is_cheapest && path_.steps.size() < kMostPathSteps && !probes_.interrupted() &&
-           take_best()) {
+    while (!path_.is_cheapest && path_.steps.size() < kMostPathSteps &&
+           !search_.probes.interrupted() && take_best()) {
     }
     if (!path_.steps.empty()) path_.end = together(pools_);
     if (path_.is_cheapest) path_.ended_by_limit = path_.max_changes && is_short_of_best();
@@ -121,16 +117,16 @@ class PathSearch {
   // `judged`: what they cost is asked only of those that stand.
   std::optional<PlanOption> together(const std::vector<PricedPool>& pools, bool judged = false) {
     PlanProbe probe = search_.about(choices(pools));
-    const PlanAnswer answer = judged ? probes_.ask_one(probe) : whole_answer(probe, probes_);
+    const PlanAnswer answer = judged ? search_.probes.ask_one(probe) : whole_answer(search_, probe);
     if (!answer.figures) return std::nullopt;
     OptionFigures figures = *answer.figures;
     if (stands(answer)) {
-      if (auto against = fails_again(search_, probe, figures, probes_)) {
+      if (auto against = fails_again(search_, probe, figures)) {
         figures = at_cost_of(*answer.figures, std::move(*against));
       }
     }
     if (figures.stands()) {
-      if (auto left = fails_after_outage(search_, probe, figures, probes_)) {
+      if (auto left = fails_after_outage(search_, probe, figures)) {
         figures = std::move(*left);
       }
     }
@@ -267,7 +263,7 @@ class PathSearch {
     pools.insert(pools.end(), change.known.begin(), change.known.end());
     for (const WorkloadNames& block : change.blocks) {
       if (most <= 0) return std::nullopt;
-      BlockResult found = search_block(search_, block, 1, most, Depth::First, probes_);
+      BlockResult found = search_block(search_, block, 1, most, Depth::First);
       std::optional<PricedPool> pool;
       if (!found.options.empty()) {
         pool = PricedPool{like_best(found.options.front()), found.options.front().goal};
@@ -287,14 +283,14 @@ class PathSearch {
                                             std::optional<PricedPool> pool) {
     if (search_.vary_pods == 0) return pool;
     Scenario alone = search_.base;
-    for (scenarios::Workload& workload : alone.workloads) {
+    for (Workload& workload : alone.workloads) {
       if (!contains(block, workload.name.value)) workload.count = 0;
     }
     BlockSearch there = search_within(search_, alone, search_.space);
     there.split = false;
     std::optional<PlanOption> best;
     if (pool) best = PlanOption{{pool->choice}, {}, pool->monthly, false};
-    auto other = best_with_other_pods(there, best, search_.vary_pods, probes_);
+    auto other = best_with_other_pods(there, best, search_.vary_pods);
     if (!other) return pool;
     return PricedPool{std::move(other->pools.front()), other->goal};
   }
@@ -352,7 +348,7 @@ class PathSearch {
       each.monthly = pool.monthly;
       each.must_change = misses_some(pool, missed);
     }
-    return cheapest_exchanges(search_, model_, present, left_, best_, probes_);
+    return cheapest_exchanges(search_, model_, present, left_, best_);
   }
 
   // Whether all of them stand beside the other pools.
@@ -412,7 +408,7 @@ class PathSearch {
     int tried = 0;
     bool too_many = false;
     for (PoolChange& change : changes()) {
-      if (tried == kMostWeighed || probes_.interrupted()) break;
+      if (tried == kMostWeighed || search_.probes.interrupted()) break;
       if (best && change.worth() <= best->first.worth()) break;
       if (change.pools() > left_) {
         too_many = true;
@@ -443,7 +439,6 @@ class PathSearch {
 
   const BlockSearch& search_;
   const std::optional<PlanOption>& best_;
-  ProbeBatch& probes_;
   FleetModel model_;  // of the atoms
   std::map<std::string, std::size_t> atom_;
   std::vector<PricedPool> pools_;
@@ -456,9 +451,8 @@ class PathSearch {
 }  // namespace
 
 PlanPath path_from(const BlockSearch& search, std::vector<PoolChoice> now,
-                   const std::optional<PlanOption>& best, std::optional<int> most,
-                   ProbeBatch& probes) {
-  return PathSearch(search, std::move(now), best, most, probes).run();
+                   const std::optional<PlanOption>& best, std::optional<int> most) {
+  return PathSearch(search, std::move(now), best, most).run();
 }
 
 }  // namespace slicewise::sim

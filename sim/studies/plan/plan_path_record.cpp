@@ -3,20 +3,17 @@
 // From the present pools to cheaper ones, and what selectors of nodes cost, as documents have it.
 namespace slicewise::sim {
 
-template <>
-const Record& record_of<RestartLoss>() {
+Record declared(Of<RestartLoss>) {
   using L = RestartLoss;
-  static const Record declared{
+  return {
       "requests that it costs where all its pods restart at once, beside a run in which none does",
       {field<&L::lost>("requestsLost", "refused, dropped or timed out, mean per replication"),
        field<&L::late>("requestsLate", "answered, but not within their objectives")}};
-  return declared;
 }
 
-template <>
-const Record& record_of<PathStep>() {
+Record declared(Of<PathStep>) {
   using S = PathStep;
-  static const Record declared{
+  return {
       "some pools give way to others",
       {field<&S::from>("from", "pools that change or go"), field<&S::to>("to", "in place of them"),
        field<&S::saves>("savesUsdPerMonth", "below 0: it costs more, so that objectives hold")
@@ -32,37 +29,30 @@ const Record& record_of<PathStep>() {
                                  "that stay with another MIG layout: their pods leave first"),
        field<&S::disruption>("ifAllAtOnce"), field<&S::one_by_one>("ifOneByOne"),
        field<&S::one_by_one_takes>("oneByOneSeconds", "until each pod was away once").positive()}};
-  return declared;
 }
 
-template <>
-const Record& record_of<PlanPath>() {
+Record declared(Of<PlanPath>) {
   using P = PlanPath;
-  static const Record declared{
+  return {
       "from the present pools to cheaper ones; without steps: keep it as it is",
       {field<&P::now>("now", "keep as is"), field<&P::steps>("steps", "in order"),
        field<&P::end>("end", "after the last step"),
        field<&P::max_changes>("maxChanges", "that were allowed; absent: any number"),
        field<&P::ended_by_limit>("endedByLimit", "more changes would save more").optional(),
-       field<&P::is_cheapest>("cheapest",
-                              "no other changes, of as many pools, would save more: "
-                              "all were looked at")
+       field<&P::is_cheapest>(
+           "cheapest", "no other changes, of as many pools, would save more: all were looked at")
            .optional(),
        field<&P::kept>("poolsKept",
                        "that were not weighed, since nobody knows what each costs: bought in two "
                        "ways, or of nodes that come and go")
            .positive()}};
-  return declared;
 }
 
-template <>
-const Record& record_of<UnselectedNodes>() {
+Record declared(Of<UnselectedNodes>) {
   using U = UnselectedNodes;
-  static const Record declared{
-      "without nodeSelectors of labels that the scenario's pools have, where that is cheaper",
-      {field<&U::workloads>("workloads", "whose they are"),
-       field<&U::option>("option", "the cheapest without them")}};
-  return declared;
+  return {"without nodeSelectors of labels that the scenario's pools have, where that is cheaper",
+          {field<&U::workloads>("workloads", "whose they are"),
+           field<&U::option>("option", "the cheapest without them")}};
 }
 
 }  // namespace slicewise::sim

@@ -49,7 +49,7 @@ double requests_of(const World& world) {
 }
 
 // With random numbers that no search has seen. Empty: some of them cannot be simulated.
-std::vector<World> worlds_of(const scenarios::Scenario& base, const models::Catalogue& catalogue,
+std::vector<World> worlds_of(const Scenario& base, const Catalogue& catalogue,
                              std::span<const PlanOption> options) {
   std::vector<World> worlds;
   for (const PlanOption& option : options) {
@@ -63,14 +63,13 @@ std::vector<World> worlds_of(const scenarios::Scenario& base, const models::Cata
 
 // Each run of each option as a world of its own, with inputs that were drawn for it; the same for
 // all options. Errors: what was drawn cannot be.
-Expected<std::vector<World>> drawn_worlds(const scenarios::Scenario& base,
-                                          const models::Catalogue& catalogue,
+Expected<std::vector<World>> drawn_worlds(const Scenario& base, const Catalogue& catalogue,
                                           std::span<const PlanOption> options,
                                           const std::vector<World>& worlds,
-                                          std::deque<models::Catalogue>& models) {
+                                          std::deque<Catalogue>& models) {
   std::vector<World> drawn;
   for (std::size_t o = 0; o < worlds.size(); ++o) {
-    const scenarios::Scenario planned = planned_scenario(base, options[o].pools, catalogue);
+    const Scenario planned = planned_scenario(base, options[o].pools, catalogue);
     for (int run = 0; run < kRuns; ++run) {
       auto of_run = with_drawn_models(planned, catalogue, static_cast<std::uint32_t>(run));
       if (of_run) models.push_back(std::move(*of_run));
@@ -149,8 +148,8 @@ PlanRisk risk_in(const std::vector<std::vector<OptionFigures>>& runs) {
 
 }  // namespace
 
-void add_risk(const scenarios::Scenario& base, const models::Catalogue& catalogue,
-              const PlanOptions& options, Plan& plan) {
+void add_risk(const Scenario& base, const Catalogue& catalogue, const PlanOptions& options,
+              Plan& plan) {
   constexpr std::size_t kBoth = 2;
   const auto both = std::span(plan.options).first(std::min(kBoth, plan.options.size()));
   std::vector<World> worlds = worlds_of(base, catalogue, both);
@@ -168,7 +167,7 @@ void add_risk(const scenarios::Scenario& base, const models::Catalogue& catalogu
                             kRuns, requests / 1e6, kRequestsWorth / 1e6));
   }
   bool is_drawn = false;
-  std::deque<models::Catalogue> models;  // outlive the worlds
+  std::deque<Catalogue> models;  // outlive the worlds
   if (options.sampled_inputs && !worlds.empty()) {
     const auto has_any = [&](const World& world) {
       return has_uncertain_inputs(base, world, catalogue);

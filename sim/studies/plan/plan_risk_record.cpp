@@ -8,41 +8,34 @@ std::string_view unit_of_risk(const ObjectiveRisk& o) { return unit_word(o.limit
 
 }  // namespace
 
-template <>
-const Record& record_of<PlannedSpot>() {
+Record declared(Of<PlannedSpot>) {
   using S = PlannedSpot;
-  static const Record declared{
+  return {
       "how often EC2 takes back nodes of a spot pool, which a simulation of minutes seldom sees",
       {field<&S::pool>("pool", "of the best option"), field<&S::risk>("spot"),
        field<&S::a_month>("interruptionsPerMonth", "of all its nodes, in expectation"),
        field<&S::most>("interruptionsPerMonthP95",
-                       "at most in 95 of 100 months, if they come "
-                       "independently")}};
-  return declared;
+                       "at most in 95 of 100 months, if they come independently")}};
 }
 
-template <>
-const Record& record_of<ObjectiveRisk>() {
+Record declared(Of<ObjectiveRisk>) {
   using O = ObjectiveRisk;
-  static const Record declared{"one objective, run by run",
-                               {field<&O::workload>("workload", "workload or pipeline"),
-                                field<&O::name>("name", "objective, as in the scenario"),
-                                field<&unit_of_risk>("unit", "of limit, median and p95")
-                                    .one_of("seconds ratio perSecond number"),
-                                field<&O::limit>("limit", "at most, or at least"),
-                                field<&O::median>("median", "of the runs"),
-                                field<&O::p95>("p95", "95 of 100 runs are no worse"),
-                                field<&O::missed>("missed", "runs that miss it")}};
-  return declared;
+  return {"one objective, run by run",
+          {field<&O::workload>("workload", "workload or pipeline"),
+           field<&O::name>("name", "objective, as in the scenario"),
+           field<&unit_of_risk>("unit", "of limit, median and p95")
+               .one_of("seconds ratio perSecond number"),
+           field<&O::limit>("limit", "at most, or at least"),
+           field<&O::median>("median", "of the runs"),
+           field<&O::p95>("p95", "95 of 100 runs are no worse"),
+           field<&O::missed>("missed", "runs that miss it")}};
 }
 
-template <>
-const Record& record_of<PlanRisk>() {
+Record declared(Of<PlanRisk>) {
   using R = PlanRisk;
-  static const Record declared{
+  return {
       "what chance does to the best option, run by run, with random numbers that the search has "
-      "not "
-      "seen; the second option has the same",
+      "not seen; the second option has the same",
       {field<&R::sampled_inputs>("sampledInputs", "each run drew them from their intervals")
            .optional(),
        field<&R::runs>("runs", "of the scenario's length"),
@@ -58,7 +51,6 @@ const Record& record_of<PlanRisk>() {
        field<&R::second_instead>("secondInstead",
                                  "runs in which it misses nothing where the best one does")
            .optional()}};
-  return declared;
 }
 
 }  // namespace slicewise::sim

@@ -21,19 +21,17 @@ std::vector<Value> ascending(const std::vector<Value>& flags, const std::vector<
   return values;
 }
 
-std::vector<int> tensor_parallel_of(const scenarios::Scenario& scenario,
-                                    const PlanOptions& options) {
+std::vector<int> tensor_parallel_of(const Scenario& scenario, const PlanOptions& options) {
   return ascending(options.tensor_parallel, scenario.planning.tensor_parallel_sizes);
 }
 
-std::vector<const models::InstanceType*> types_of(const scenarios::Scenario& scenario,
-                                                  const models::Catalogue& catalogue,
-                                                  const PlanOptions& options, Diagnostics& found) {
+std::vector<const InstanceType*> types_of(const Scenario& scenario, const Catalogue& catalogue,
+                                          const PlanOptions& options, Diagnostics& found) {
   const Names names = asked(options.instance_types, scenario.planning.instance_types);
-  std::vector<const models::InstanceType*> types = types_named(names, catalogue, found);
+  std::vector<const InstanceType*> types = types_named(names, catalogue, found);
   if (!names.empty()) return types;
   for (const auto& pool : scenario.node_pools) {
-    const models::InstanceType* own = catalogue.find_instance(pool.instance_type.value);
+    const InstanceType* own = catalogue.find_instance(pool.instance_type.value);
     if (own != nullptr && own->retired_on.empty()) add_type(own, types);
   }
   for (const std::string_view name : kPlannedInstances) {
@@ -48,7 +46,7 @@ std::vector<const models::InstanceType*> types_of(const scenarios::Scenario& sce
   return types;
 }
 
-std::vector<Strategy> strategies_of(const scenarios::Scenario& scenario, const PlanOptions& options,
+std::vector<Strategy> strategies_of(const Scenario& scenario, const PlanOptions& options,
                                     Diagnostics& found) {
   const Names names = asked(options.strategies, scenario.planning.strategies);
   std::vector<Strategy> strategies = strategies_named(names, found);
@@ -83,8 +81,8 @@ std::vector<Strategy> strategies_of(const scenarios::Scenario& scenario, const P
   return strategies;
 }
 
-std::vector<std::string> purchases_of(const scenarios::Scenario& scenario,
-                                      const PlanOptions& options, Diagnostics& found) {
+std::vector<std::string> purchases_of(const Scenario& scenario, const PlanOptions& options,
+                                      Diagnostics& found) {
   std::vector<std::string> purchases = purchases_named(
       asked(options.purchases, scenario.planning.purchase_options), scenario, found);
   // Of what costs the same the first is the answer: what on-demand nodes stand in for.
@@ -118,8 +116,8 @@ int with_spares(Outage loss, int nodes) {
   return all;
 }
 
-Expected<PlanSpace> plan_space(const scenarios::Scenario& scenario,
-                               const models::Catalogue& catalogue, const PlanOptions& options) {
+Expected<PlanSpace> plan_space(const Scenario& scenario, const Catalogue& catalogue,
+                               const PlanOptions& options) {
   Diagnostics found;
   PlanSpace space;
   space.types = types_of(scenario, catalogue, options, found);

@@ -12,9 +12,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::Scenario;
-using scenarios::Workload;
-
 // Less is not worth another number of pods.
 constexpr double kWorthAWord = 0.95;
 constexpr std::size_t kMostHints = 3;
@@ -38,7 +35,7 @@ std::vector<const Workload*> variable_services(const Scenario& base) {
                return stage.workload.value == workload.name.value;
              });
     });
-    const bool varies = workload.kind == scenarios::WorkloadKind::Service && workload.count > 0 &&
+    const bool varies = workload.kind == WorkloadKind::Service && workload.count > 0 &&
                         (in_pipeline || !workload.objectives.empty());
     if (varies) services.push_back(&workload);
   }
@@ -109,16 +106,13 @@ std::vector<PricedPods> all_numbers(const BlockSearch& search, int most) {
 
 class PodSearch {
  public:
-  PodSearch(const BlockSearch& search, ProbeBatch& probes)
-      : search_(search),
-        probes_(probes),
-        services_(variable_services(search.base)),
-        few_(are_few(search.base)) {}
+  explicit PodSearch(const BlockSearch& search)
+      : search_(search), services_(variable_services(search.base)), few_(are_few(search.base)) {}
 
   std::optional<PlanOption> best(const std::optional<PlanOption>& from, int most) const {
     std::optional<PlanOption> best = from ? from : first_that_stands(most);
     if (best && few_ && services_.size() > 1) best = together(std::move(*best), most);
-    while (best && !probes_.interrupted()) {
+    while (best && !search_.probes.interrupted()) {
       std::optional<PlanOption> better;
       for (const Workload* service : services_) {
         const PodRange range = numbers_of(*service, most);
@@ -159,7 +153,7 @@ class PodSearch {
     std::size_t simulated = 0;
     for (const PricedPods& numbers : all_numbers(search_, most)) {
       const bool is_dear = numbers.least >= *best.goal - kLeastGain;
-      if (is_dear || simulated++ == kMostSimulated || probes_.interrupted()) break;
+      if (is_dear || simulated++ == kMostSimulated || search_.probes.interrupted()) break;
       if (auto then = planned_with(numbers.pods, *best.goal - kLeastGain)) best = std::move(*then);
     }
     return best;
@@ -191,15 +185,15 @@ class PodSearch {
     if (to == service.pods_kept() && search_.pods.empty()) pods.erase(service.name.value);
     const Scenario base = with_pods(search_.base, pods);
     const BlockSearch there = search_with_pods(search_, base, std::move(pods));
-    auto then = divided ? cheapest_plan(there, *from.goal, probes_)
-                        : pools_anew(there, from, {service.name.value}, {.cheaper = true}, probes_);
+    auto then = divided ? cheapest_plan(there, *from.goal)
+                        : pools_anew(there, from, {service.name.value}, {.cheaper = true});
     if (!then || !then->goal || *then->goal >= *from.goal - kLeastGain) return std::nullopt;
     return then;
   }
 
   // Nothing stands: more pods of one Service, else of all.
   std::optional<PlanOption> first_that_stands(int most) const {
-    for (int more = 1; more <= most && !probes_.interrupted(); ++more) {
+    for (int more = 1; more <= most && !search_.probes.interrupted(); ++more) {
       std::optional<PlanOption> best;
       const ServicePods all = pods_with_more(search_, more);
       for (const Workload* service : services_) {
@@ -230,10 +224,10 @@ class PodSearch {
       }
       return pods;
     };
-    if (keep(kParts) == search_.pods || probes_.interrupted()) return std::nullopt;
+    if (keep(kParts) == search_.pods || search_.probes.interrupted()) return std::nullopt;
     auto best = planned_with(keep(kParts), std::nullopt);
     int too_few = 0;
-    for (int enough = kParts; best && enough - too_few > 1 && !probes_.interrupted();) {
+    for (int enough = kParts; best && enough - too_few > 1 && !search_.probes.interrupted();) {
       const int parts = (too_few + enough) / 2;
       auto then = planned_with(keep(parts), best->goal);
       (then ? enough : too_few) = parts;
@@ -244,11 +238,10 @@ class PodSearch {
 
   std::optional<PlanOption> planned_with(const ServicePods& pods, std::optional<double> cap) const {
     const Scenario base = with_pods(search_.base, pods);
-    return cheapest_plan(search_with_pods(search_, base, pods), cap, probes_);
+    return cheapest_plan(search_with_pods(search_, base, pods), cap);
   }
 
   const BlockSearch& search_;
-  ProbeBatch& probes_;
   std::vector<const Workload*> services_;
   bool few_;
 };
@@ -290,9 +283,8 @@ ServicePods pods_with_more(const BlockSearch& search, int more) {
 }
 
 std::optional<PlanOption> best_with_other_pods(const BlockSearch& search,
-                                               const std::optional<PlanOption>& best, int most,
-                                               ProbeBatch& probes) {
-  return PodSearch(search, probes).best(best, most);
+                                               const std::optional<PlanOption>& best, int most) {
+  return PodSearch(search).best(best, most);
 }
 
 std::optional<double> least_with_other_pods(const BlockSearch& search, int most) {
@@ -303,17 +295,15 @@ std::optional<double> least_with_other_pods(const BlockSearch& search, int most)
 }
 
 std::optional<PlanOption> cheaper_with_other_pods(const BlockSearch& search,
-                                                  const std::optional<PlanOption>& best,
-                                                  ProbeBatch& probes) {
+                                                  const std::optional<PlanOption>& best) {
   if (search.varied == nullptr) return std::nullopt;
   const BlockSearch free = search.varied->with_input(search.input, search.factor);
-  return best_with_other_pods(free, best, free.vary_pods, probes);
+  return best_with_other_pods(free, best, free.vary_pods);
 }
 
 std::vector<PlanOption> hints_of_other_pods(const BlockSearch& search,
-                                            const std::optional<PlanOption>& best,
-                                            ProbeBatch& probes) {
-  return PodSearch(search, probes).hints(best);
+                                            const std::optional<PlanOption>& best) {
+  return PodSearch(search).hints(best);
 }
 
 }  // namespace slicewise::sim

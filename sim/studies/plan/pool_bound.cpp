@@ -2,12 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <numeric>
-#include <optional>
-#include <utility>
 
 namespace slicewise::sim {
 namespace {

@@ -20,7 +20,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::Scenario;
 using Stage = RejectedChoice::Stage;
 
 // Pods per GPU that are tried where nobody says which; the most that fit is always among them.
@@ -41,10 +40,10 @@ constexpr std::size_t kMostDivided = 4;
 
 // What is known of the workloads on the instance type.
 struct TypeView {
-  const models::InstanceType& type;
+  const InstanceType& type;
   const PlanSpace& space;
   const World& exclusive;
-  const models::MigGeometry* geometry;  // nullptr: no MIG
+  const MigGeometry* geometry;  // nullptr: no MIG
   GpuMemoryNeeds needs;
   int pods = 0;
   std::vector<std::string> workloads;
@@ -230,11 +229,11 @@ void add_mps(const TypeView& view, Strategy strategy, PoolChoices& found) {
   const Bytes memory = beside_server(view.exclusive.pools.front().kinds.front().memory);
   const int fit = std::min(shares, pods_in(view, memory));
   if (fit < 2) {
-    refuse(choice_of(view, strategy, 2), Code::GpuOom,
-           reason("GPU memory: two pods do not fit the {} MiB beside the MPS server; one needs "
-                  "{} MiB",
-                  mebibytes_in(memory), mebibytes_in(view.needs.pods.front())),
-           found);
+    refuse(
+        choice_of(view, strategy, 2), Code::GpuOom,
+        reason("GPU memory: two pods do not fit the {} MiB beside the MPS server; one needs {} MiB",
+               mebibytes_in(memory), mebibytes_in(view.needs.pods.front())),
+        found);
     return;
   }
   refuse_beyond(view, strategy, fit,
@@ -247,9 +246,9 @@ void add_mig(const TypeView& view, PoolChoices& found) {
   const FittedLayouts fitted = fitted_layouts(*view.geometry, view.exclusive, view.type.gpu_count);
   if (fitted.too_large) {
     refuse(choice_of(view, Strategy::Mig, 1), Code::GpuOom,
-           reason(fmt::format("a pod of \"{}\" needs {{}} MiB of GPU memory, more than any "
-                              "instance has",
-                              fitted.too_large->name),
+           reason(fmt::format(
+                      "a pod of \"{}\" needs {{}} MiB of GPU memory, more than any instance has",
+                      fitted.too_large->name),
                   mebibytes_in(pod_memory(view.exclusive, *fitted.too_large))),
            found);
     return;
@@ -272,7 +271,7 @@ void add_shared_mig(const TypeView& view, Strategy strategy, PoolChoices& found)
   bool any = false;
   const Bytes process = view.needs.largest_process;
   const bool in_shares = strategy == Strategy::MigMps && process.count > 0;
-  for (const models::MigProfile& profile : view.geometry->profiles) {
+  for (const MigProfile& profile : view.geometry->profiles) {
     if (!profile.memory || profile.media_extensions || profile.max_count < 2) continue;
     const Bytes memory = in_shares ? beside_server(*profile.memory) : *profile.memory;
     int holds = pods_in(view, memory);
@@ -311,13 +310,12 @@ void add_strategy(const TypeView& view, Strategy strategy, PoolChoices& found) {
   }
   const WorkloadModel* several = with_several_gpus(view.exclusive);
   if (several != nullptr && strategy != Strategy::Exclusive) {
-    refuse(
-        choice_of(view, strategy, 1), std::nullopt,
-        reason(fmt::format("pods of \"{}\" ask for {{}} GPUs each: they have them whole, and parts "
-                           "of GPUs do not work together",
-                           several->name),
-               several->tickets),
-        found);
+    refuse(choice_of(view, strategy, 1), std::nullopt,
+           reason(fmt::format("pods of \"{}\" ask for {{}} GPUs each: they have them whole, and "
+                              "parts of GPUs do not work together",
+                              several->name),
+                  several->tickets),
+           found);
     return;
   }
   if (is_mig(strategy) && view.geometry == nullptr) {
@@ -351,8 +349,8 @@ void add_strategy(const TypeView& view, Strategy strategy, PoolChoices& found) {
   }
 }
 
-void add_choices(const Scenario& base, PoolChoice alone, const models::InstanceType& type,
-                 const PlanSpace& space, const models::Catalogue& catalogue, PoolChoices& found) {
+void add_choices(const Scenario& base, PoolChoice alone, const InstanceType& type,
+                 const PlanSpace& space, const Catalogue& catalogue, PoolChoices& found) {
   const Expected<World> world = probe_world(base, {.pools = {alone}}, catalogue);
   alone.nodes = 0;
   if (auto refusal = refusal_of(world)) {
@@ -380,7 +378,7 @@ void add_choices(const Scenario& base, PoolChoice alone, const models::InstanceT
 }
 
 // Claims say which devices the pods need: those of other types, or too small parts, are no choice.
-void keep_to_claims(const Scenario& base, const models::Catalogue& catalogue, PoolChoices& found) {
+void keep_to_claims(const Scenario& base, const Catalogue& catalogue, PoolChoices& found) {
   if (base.claims.empty()) return;
   std::vector<PoolChoice> all = std::exchange(found.choices, {});
   for (PoolChoice& choice : all) {
@@ -399,8 +397,8 @@ void keep_to_claims(const Scenario& base, const models::Catalogue& catalogue, Po
 }  // namespace
 
 PoolChoices pool_choices(const Scenario& base, const std::vector<std::string>& workloads,
-                         const models::InstanceType& type, const PlanSpace& space,
-                         const models::Catalogue& catalogue) {
+                         const InstanceType& type, const PlanSpace& space,
+                         const Catalogue& catalogue) {
   PoolChoices found;
   for (std::vector<ServingChoice>& serving : serving_ways(base, workloads, type, space)) {
     PoolChoice alone = unshared(type, workloads);

@@ -12,7 +12,7 @@ namespace slicewise::sim {
 
 // The search space, resolved: nothing is empty.
 struct PlanSpace {
-  std::vector<const models::InstanceType*> types;
+  std::vector<const InstanceType*> types;
   std::vector<std::string> purchases;
   std::vector<Strategy> strategies;
   std::vector<int> replicas;         // ascending; empty: those that are worth a try
@@ -28,18 +28,18 @@ struct PlanSpace {
 
 // What the options and the scenario's planning section leave to choose from; unknown names are
 // errors, all of them at once.
-Expected<PlanSpace> plan_space(const scenarios::Scenario& scenario,
-                               const models::Catalogue& catalogue, const PlanOptions& options);
+Expected<PlanSpace> plan_space(const Scenario& scenario, const Catalogue& catalogue,
+                               const PlanOptions& options);
 
 // The ways in which the workloads may serve on nodes of the type, see PoolChoice::serving, those
 // with the fewest GPUs first. One empty one where nothing is to be chosen.
-std::vector<std::vector<ServingChoice>> serving_ways(const scenarios::Scenario& base,
+std::vector<std::vector<ServingChoice>> serving_ways(const Scenario& base,
                                                      const std::vector<std::string>& workloads,
-                                                     const models::InstanceType& type,
+                                                     const InstanceType& type,
                                                      const PlanSpace& space);
 
 // Services to which none of the ways that were asked for can be applied.
-void check_serving(const scenarios::Scenario& base, const PlanSpace& space, Diagnostics& found);
+void check_serving(const Scenario& base, const PlanSpace& space, Diagnostics& found);
 
 struct PoolChoices {
   std::vector<PoolChoice> choices;  // on-demand, nodes not set
@@ -48,8 +48,8 @@ struct PoolChoices {
 
 // All choices for `workloads` alone on `type`, refused ones with the reason. The purchase option
 // does not matter here.
-PoolChoices pool_choices(const scenarios::Scenario& base, const std::vector<std::string>& workloads,
-                         const models::InstanceType& type, const PlanSpace& space,
-                         const models::Catalogue& catalogue);
+PoolChoices pool_choices(const Scenario& base, const std::vector<std::string>& workloads,
+                         const InstanceType& type, const PlanSpace& space,
+                         const Catalogue& catalogue);
 
 }  // namespace slicewise::sim

@@ -41,13 +41,12 @@ constexpr int kMostRefuted = 8;
 
 class Splitter {
  public:
-  Splitter(const BlockSearch& search, ProbeBatch& probes, std::optional<double> cap)
+  Splitter(const BlockSearch& search, std::optional<double> cap)
       : search_(search),
-        probes_(probes),
         model_(search_, separable_groups(search.base)),
-        known_(search_, model_, probes),
+        known_(search_, model_),
         cap_(cap.value_or(std::numeric_limits<double>::infinity())),
-        found_(search_, model_, known_, probes, cap_) {}
+        found_(search_, model_, known_, cap_) {}
 
   SplitResult run() {
     if (model_.size() < 2) return {};
@@ -65,7 +64,7 @@ class Splitter {
     result.exhaustive = known_.exhaustive();
     if (!result.option) result.missed = known_.missed_alone();
     result.least_monthly = model_.as_bound(least_worth_);
-    if (result.least_monthly && model_.size() <= kExactGroups && !probes_.interrupted()) {
+    if (result.least_monthly && model_.size() <= kExactGroups && !search_.probes.interrupted()) {
       result.least_monthly = std::max(*result.least_monthly, all_tried_below(result));
     }
     return result;
@@ -84,7 +83,7 @@ class Splitter {
         refine();
         improve(worth_it(kMostMoves, kRequestsToSplit));
       } else {
-        PricedPools(search_, model_, known_, found_, probes_)
+        PricedPools(search_, model_, known_, found_)
             .search(PoolProgram(families, least_worth_), worth_it(kMostPricings, kRequestsToPrice),
                     least_worth_);
       }
@@ -104,7 +103,7 @@ class Splitter {
       return strategy != Strategy::Exclusive && strategy != Strategy::Vgpu;
     });
     BlockSearch alone = search_within(search_, search_.base, space);
-    KnownPools unshared(alone, model_, probes_);
+    KnownPools unshared(alone, model_);
     unshared.look_for_lone(found_.cost());
     std::vector<PlanOption> own;
     for (std::size_t g = 0; g < model_.size(); ++g) {
@@ -117,7 +116,7 @@ class Splitter {
 
   // Every way to put the groups from `next` on into pools.
   void divide(std::size_t next, std::vector<Members>& blocks) {
-    if (probes_.interrupted()) return;
+    if (search_.probes.interrupted()) return;
     if (next == model_.size()) {
       found_.consider(blocks);
       return;
@@ -136,11 +135,12 @@ class Splitter {
   // that stands; where nothing does that was likely to, the model learns from that and goes on.
   void propose() {
     std::set<std::vector<Members>> tried;
-    for (int round = 0; round < kMostInVain && !probes_.interrupted(); ++round) {
+    for (int round = 0; round < kMostInVain && !search_.probes.interrupted(); ++round) {
       std::vector<std::vector<Members>> likely;  // each cheaper than the one before
       double least = found_.cost();
       int in_vain = 0;
-      for (int n = 0; n < kMostDivisions && in_vain < kMostInVain && !probes_.interrupted(); ++n) {
+      for (int n = 0; n < kMostDivisions && in_vain < kMostInVain && !search_.probes.interrupted();
+           ++n) {
         std::vector<Members> division = best_division(model_);
         if (division.empty() || !tried.insert(division).second) break;
         const auto cost = known_.cost_at_a_glance(division, least);
@@ -164,7 +164,7 @@ class Splitter {
   void refine() {
     int in_vain = 0;
     for (int n = 0; n < kMostRefined && in_vain < kMostInVain; ++n) {
-      if (found_.best().empty() || probes_.interrupted()) return;
+      if (found_.best().empty() || search_.probes.interrupted()) return;
       const std::vector<Members> division = better_division(
           model_, found_.best(),
           [&](const Members& block, double thought) { return known_.price(block, thought); }, n);
@@ -180,7 +180,7 @@ class Splitter {
   // One group goes to another pool, or two pools become one.
   void improve(int most_moves) {
     for (int moves = 0; moves < most_moves; ++moves) {
-      if (found_.best().empty() || probes_.interrupted()) return;
+      if (found_.best().empty() || search_.probes.interrupted()) return;
       std::optional<Move> move = best_move();
       if (!move) return;
       found_.consider(move->division);
@@ -270,7 +270,6 @@ class Splitter {
   }
 
   BlockSearch search_;
-  ProbeBatch& probes_;
   FleetModel model_;
   KnownPools known_;
   double cap_;
@@ -281,24 +280,22 @@ class Splitter {
 
 }  // namespace
 
-SplitResult split_pools(const BlockSearch& search, std::optional<double> cap, ProbeBatch& probes) {
-  return Splitter(search, probes, cap).run();
+SplitResult split_pools(const BlockSearch& search, std::optional<double> cap) {
+  return Splitter(search, cap).run();
 }
 
-std::optional<PlanOption> cheapest_plan(const BlockSearch& search, std::optional<double> cap,
-                                        ProbeBatch& probes) {
+std::optional<PlanOption> cheapest_plan(const BlockSearch& search, std::optional<double> cap) {
   if (search.space.max_monthly_cost) {
     const double most = to_dollars(*search.space.max_monthly_cost);
     cap = std::min(cap.value_or(most), most);
   }
   std::optional<PlanOption> best;
   if (!search.split || separable_groups(search.base).size() <= kExactGroups) {
-    BlockResult one =
-        search_block(search, workloads_with_pods(search.base), 1, cap, Depth::First, probes);
+    BlockResult one = search_block(search, workloads_with_pods(search.base), 1, cap, Depth::First);
     if (!one.options.empty()) best = std::move(one.options.front());
   }
-  if (!search.split || probes.interrupted()) return best;
-  std::optional<PlanOption> split = split_pools(search, best ? best->goal : cap, probes).option;
+  if (!search.split || search.probes.interrupted()) return best;
+  std::optional<PlanOption> split = split_pools(search, best ? best->goal : cap).option;
   return split ? split : best;
 }
 

@@ -25,14 +25,13 @@ inline constexpr std::size_t kExactGroups = 4;
 // is tried, closed forms permitting. Of more groups a model of the fleet says which division to
 // try; what simulations find corrects the model, until it has no better one. The pools are
 // simulated together in the end.
-SplitResult split_pools(const BlockSearch& search, std::optional<double> cap, ProbeBatch& probes);
+SplitResult split_pools(const BlockSearch& search, std::optional<double> cap);
 
 // One pool for all workloads, or several, where that costs less than `cap`; nullopt: nothing does.
 // Of many groups one pool for all is not tried.
-std::optional<PlanOption> cheapest_plan(const BlockSearch& search, std::optional<double> cap,
-                                        ProbeBatch& probes);
+std::optional<PlanOption> cheapest_plan(const BlockSearch& search, std::optional<double> cap);
 
 // Workloads that may be apart from the others, in the order of the scenario.
-std::vector<std::vector<std::string>> separable_groups(const scenarios::Scenario& scenario);
+std::vector<std::vector<std::string>> separable_groups(const Scenario& scenario);
 
 }  // namespace slicewise::sim

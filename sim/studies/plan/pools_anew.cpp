@@ -23,11 +23,11 @@ bool stands(const PlanAnswer& answer) {
   return answer.figures && !answer.partial && answer.figures->stands();
 }
 
-PlanAnswer whole_answer(PlanProbe probe, ProbeBatch& probes) {
-  PlanAnswer answer = probes.ask_one(probe);
+PlanAnswer whole_answer(const BlockSearch& search, PlanProbe probe) {
+  PlanAnswer answer = search.probes.ask_one(probe);
   if (!answer.partial) return answer;
   probe.until_clear = false;
-  return probes.ask_one(probe);
+  return search.probes.ask_one(probe);
 }
 
 OptionFigures at_cost_of(const OptionFigures& whole, OptionFigures figures) {
@@ -58,7 +58,7 @@ namespace {
 // Times that pools are planned anew because of what they miss together.
 constexpr int kMostAnew = 8;
 
-std::vector<std::string> concerned_by(const std::string& input, const scenarios::Scenario& base) {
+std::vector<std::string> concerned_by(const std::string& input, const Scenario& base) {
   std::vector<std::string> names = workloads_with_pods(base);
   std::erase_if(names, [&](const std::string& name) {
     return !concerns(input, {base.find_workload(name)->given_name()});
@@ -67,11 +67,11 @@ std::vector<std::string> concerned_by(const std::string& input, const scenarios:
 }
 
 // All that miss something: an answer that stops at the first miss names one of them.
-std::vector<std::string> all_missed(PlanProbe probe, const OptionFigures& first,
-                                    ProbeBatch& probes) {
+std::vector<std::string> all_missed(const BlockSearch& search, PlanProbe probe,
+                                    const OptionFigures& first) {
   std::vector<std::string> names = missed_by(first);
   probe.until_clear = false;
-  const PlanAnswer whole = probes.ask_one(probe);
+  const PlanAnswer whole = search.probes.ask_one(probe);
   if (!whole.figures) return names;
   for (std::string& name : missed_by(*whole.figures)) {
     if (!contains(names, name)) names.push_back(std::move(name));
@@ -82,22 +82,22 @@ std::vector<std::string> all_missed(PlanProbe probe, const OptionFigures& first,
 }  // namespace
 
 bool bears(const BlockSearch& search, const PlanOption& option, const std::string& input,
-           double factor, ProbeBatch& probes) {
-  return stands(probes.ask_one(probe_of(search, option, input, factor)));
+           double factor) {
+  return stands(search.probes.ask_one(probe_of(search, option, input, factor)));
 }
 
 OptionFigures figures_with(const BlockSearch& search, const PlanOption& option,
-                           const std::string& input, double factor, ProbeBatch& probes) {
-  const PlanAnswer answer = whole_answer(probe_of(search, option, input, factor), probes);
+                           const std::string& input, double factor) {
+  const PlanAnswer answer = whole_answer(search, probe_of(search, option, input, factor));
   return answer.figures ? *answer.figures : option.figures;
 }
 
 std::vector<std::string> missed_with(const BlockSearch& search, const PlanOption& option,
-                                     const std::string& input, double factor, ProbeBatch& probes) {
+                                     const std::string& input, double factor) {
   const PlanProbe probe = probe_of(search, option, input, factor);
-  const PlanAnswer answer = probes.ask_one(probe);
+  const PlanAnswer answer = search.probes.ask_one(probe);
   if (!answer.figures || stands(answer)) return {};
-  return all_missed(probe, *answer.figures, probes);
+  return all_missed(search, probe, *answer.figures);
 }
 
 bool has_one_of(const PoolChoice& pool, const std::vector<std::string>& workloads) {
@@ -106,8 +106,8 @@ bool has_one_of(const PoolChoice& pool, const std::vector<std::string>& workload
 }
 
 std::optional<PlanOption> pools_anew(const BlockSearch& search, const PlanOption& best,
-                                     const std::vector<std::string>& workloads, const PoolCap& cap,
-                                     ProbeBatch& probes) {
+                                     const std::vector<std::string>& workloads,
+                                     const PoolCap& cap) {
   BlockSearch there = search;
   PlanProbe probe = there.about(best.pools);
   std::vector<std::string> concerned = workloads;
@@ -118,18 +118,18 @@ std::optional<PlanOption> pools_anew(const BlockSearch& search, const PlanOption
       if (cap.cheaper) most = monthly_of(there, pool);
       if (probe.pools.size() == 1 && cap.only) most = std::min(*cap.only, most.value_or(*cap.only));
       if (round > 0) there.refuted.push_back(pool);
-      BlockResult found = search_block(there, pool.workloads, 1, most, Depth::First, probes);
+      BlockResult found = search_block(there, pool.workloads, 1, most, Depth::First);
       if (found.options.empty()) return std::nullopt;
       pool = std::move(found.options.front().pools.front());
     }
-    const PlanAnswer answer = probes.ask_one(probe);
+    const PlanAnswer answer = search.probes.ask_one(probe);
     if (!answer.figures) return std::nullopt;
     const std::optional<OptionFigures> against =
-        stands(answer) ? fails_again(there, probe, *answer.figures, probes) : answer.figures;
+        stands(answer) ? fails_again(there, probe, *answer.figures) : answer.figures;
     if (!against) {
       return PlanOption{probe.pools, *answer.figures, goal_of(there.goal, *answer.figures), false};
     }
-    concerned = all_missed(probe, *against, probes);
+    concerned = all_missed(search, probe, *against);
   }
   return std::nullopt;
 }
@@ -138,11 +138,11 @@ namespace {
 
 // `search`: with the input as it is then.
 std::optional<PlanOption> anew_with_its_pods(const BlockSearch& search, const PlanOption& best,
-                                             std::optional<double> cap, ProbeBatch& probes) {
+                                             std::optional<double> cap) {
   std::optional<PlanOption> then =
-      pools_anew(search, best, concerned_by(search.input, search.base), {.only = cap}, probes);
+      pools_anew(search, best, concerned_by(search.input, search.base), {.only = cap});
   if (!search.split || separable_groups(search.base).size() > kExactGroups) return then;
-  std::optional<PlanOption> split = split_pools(search, then ? then->goal : cap, probes).option;
+  std::optional<PlanOption> split = split_pools(search, then ? then->goal : cap).option;
   return split ? split : then;
 }
 
@@ -150,16 +150,16 @@ std::optional<PlanOption> anew_with_its_pods(const BlockSearch& search, const Pl
 
 std::optional<PlanOption> planned_anew(const BlockSearch& search, const PlanOption& best,
                                        const std::string& input, double factor,
-                                       std::optional<double> cap, ProbeBatch& probes) {
+                                       std::optional<double> cap) {
   const BlockSearch there = search.with_input(input, factor);
-  std::optional<PlanOption> then = anew_with_its_pods(there, best, cap, probes);
+  std::optional<PlanOption> then = anew_with_its_pods(there, best, cap);
   if (search.varied == nullptr) return then;
   if (!then && !cap) {  // as few pods as the scenario has may not be what fails
-    then = anew_with_its_pods(search.varied->with_input(input, factor), best, cap, probes);
+    then = anew_with_its_pods(search.varied->with_input(input, factor), best, cap);
   }
   std::optional<PlanOption> known = then;
   if (!known && cap) known = PlanOption{best.pools, best.figures, cap, false};
-  std::optional<PlanOption> other = cheaper_with_other_pods(there, known, probes);
+  std::optional<PlanOption> other = cheaper_with_other_pods(there, known);
   return other ? other : then;
 }
 

@@ -17,7 +17,7 @@ bool stands(const PlanAnswer& answer);
 
 // The answer with what the pools cost, which nobody reckons where it is soon clear that they do not
 // stand.
-PlanAnswer whole_answer(PlanProbe probe, ProbeBatch& probes);
+PlanAnswer whole_answer(const BlockSearch& search, PlanProbe probe);
 
 // The figures, of a part of the run maybe, at what `whole` costs.
 OptionFigures at_cost_of(const OptionFigures& whole, OptionFigures figures);
@@ -34,15 +34,15 @@ std::optional<double> monthly_of(const BlockSearch& search, const PoolChoice& po
 // Whether the option stands where the input is `factor` times what it is, by the rules by which one
 // is chosen.
 bool bears(const BlockSearch& search, const PlanOption& option, const std::string& input,
-           double factor, ProbeBatch& probes);
+           double factor);
 
 // Its figures there: where its nodes come and go it costs another sum.
 OptionFigures figures_with(const BlockSearch& search, const PlanOption& option,
-                           const std::string& input, double factor, ProbeBatch& probes);
+                           const std::string& input, double factor);
 
 // Every workload of which it misses an objective there, or does not clearly hold it.
 std::vector<std::string> missed_with(const BlockSearch& search, const PlanOption& option,
-                                     const std::string& input, double factor, ProbeBatch& probes);
+                                     const std::string& input, double factor);
 
 bool has_one_of(const PoolChoice& pool, const std::vector<std::string>& workloads);
 
@@ -55,8 +55,7 @@ struct PoolCap {
 // The best option with the pools of these workloads planned anew as `search` has it, and then the
 // pools of whoever misses something beside them. nullopt: that does not stand.
 std::optional<PlanOption> pools_anew(const BlockSearch& search, const PlanOption& best,
-                                     const std::vector<std::string>& workloads, const PoolCap& cap,
-                                     ProbeBatch& probes);
+                                     const std::vector<std::string>& workloads, const PoolCap& cap);
 
 // The best option with every pool that the input concerns planned anew where that is `factor` times
 // what it is; where few workloads are divided, everything is, and where the plan chooses the
@@ -64,6 +63,6 @@ std::optional<PlanOption> pools_anew(const BlockSearch& search, const PlanOption
 // found.
 std::optional<PlanOption> planned_anew(const BlockSearch& search, const PlanOption& best,
                                        const std::string& input, double factor,
-                                       std::optional<double> cap, ProbeBatch& probes);
+                                       std::optional<double> cap);
 
 }  // namespace slicewise::sim

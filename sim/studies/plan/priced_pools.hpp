@@ -15,12 +15,12 @@ class PricedPools {
  public:
   // REQUIRES: all outlive it.
   PricedPools(const BlockSearch& search, const FleetModel& model, KnownPools& known,
-              FoundDivisions& found, ProbeBatch& probes)
+              FoundDivisions& found)
       : search_(search),
         model_(model),
         known_(known),
         found_(found),
-        blamed_(model, known, probes) {}
+        blamed_(search, model, known) {}
 
   // Pools that closed forms allow are as cheap as can be to the linear program. Simulations say
   // which of those that it takes do not stand, and which of their groups are to blame: that raises

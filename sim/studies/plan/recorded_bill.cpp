@@ -14,8 +14,8 @@ struct PricedGpu {
   double per_hour = 0;  // of one GPU, dollars
 };
 
-std::optional<PricedGpu> priced(const models::InstanceType& type, const scenarios::Scenario& base,
-                                const models::Catalogue& catalogue) {
+std::optional<PricedGpu> priced(const InstanceType& type, const Scenario& base,
+                                const Catalogue& catalogue) {
   const auto price =
       catalogue.prices.find(type.name, base.region, models::PurchaseOption::OnDemand);
   if (!price || type.gpu_count == 0) return std::nullopt;
@@ -23,13 +23,13 @@ std::optional<PricedGpu> priced(const models::InstanceType& type, const scenario
   return PricedGpu{type.name, to_dollars(price->usd.per_hour) / gpus};
 }
 
-std::optional<PricedGpu> recorded_gpu(const std::string& name, const scenarios::Scenario& base,
-                                      const models::Catalogue& catalogue) {
+std::optional<PricedGpu> recorded_gpu(const std::string& name, const Scenario& base,
+                                      const Catalogue& catalogue) {
   if (const auto* type = catalogue.find_instance(name)) return priced(*type, base, catalogue);
   if (name.empty()) return std::nullopt;
-  const std::vector<const models::GpuModel*> meant = models::gpus_called(catalogue, name);
+  const std::vector<const GpuModel*> meant = models::gpus_called(catalogue, name);
   std::optional<PricedGpu> cheapest;
-  for (const models::InstanceType& type : catalogue.instances) {
+  for (const InstanceType& type : catalogue.instances) {
     const bool has_it = contains(meant, catalogue.find_gpu(type.gpu_model));
     if (!has_it || type.gpu_fraction < 1 || !type.retired_on.empty()) continue;
     const auto here = priced(type, base, catalogue);
@@ -40,11 +40,10 @@ std::optional<PricedGpu> recorded_gpu(const std::string& name, const scenarios::
 
 }  // namespace
 
-std::optional<RecordedBill> recorded_bill(const scenarios::Scenario& base,
-                                          const models::Catalogue& catalogue) {
+std::optional<RecordedBill> recorded_bill(const Scenario& base, const Catalogue& catalogue) {
   RecordedBill bill;
   double dollars = 0;
-  for (const scenarios::Workload& workload : base.workloads) {
+  for (const Workload& workload : base.workloads) {
     if (!workload.trace) continue;
     std::optional<PricedGpu> gpu = recorded_gpu(workload.trace->gpu, base, catalogue);
     const bool known = gpu.has_value();

@@ -87,8 +87,7 @@ std::optional<std::size_t> knee_of(std::span<const std::optional<Usd>> prices) {
   return static_cast<std::size_t>(knee - prices.begin());
 }
 
-ReplicasCurve replicas_curve(const BlockSearch& search, const PlanOption& best,
-                             ProbeBatch& probes) {
+ReplicasCurve replicas_curve(const BlockSearch& search, const PlanOption& best) {
   ReplicasCurve curve;
   // Its points are judged with all of their nodes.
   if (search.space.survive != Outage::None) return curve;
@@ -123,7 +122,7 @@ ReplicasCurve replicas_curve(const BlockSearch& search, const PlanOption& best,
     curve.points.push_back(std::move(sharing.point));
     if (!curve.points.back().refused.empty() && r > choice.replicas) break;
   }
-  std::vector<PlanAnswer> answers = probes.ask(ask);
+  std::vector<PlanAnswer> answers = search.probes.ask(ask);
   for (std::size_t a = 0; a < of.size(); ++a) {
     curve.points[of[a]].figures = std::move(answers[a].figures);
   }

@@ -1,5 +1,3 @@
-#include "scaled_down.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,7 +5,6 @@
 #include <cstdint>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -15,14 +12,11 @@
 #include "slicewise/scenarios/cron.hpp"
 #include "slicewise/sim/serving/arrivals.hpp"
 
+#include "plan_sections.hpp"
 #include "pools_anew.hpp"
 
 namespace slicewise::sim {
 namespace {
-
-using scenarios::Scenario;
-using scenarios::Traffic;
-using scenarios::Workload;
 
 constexpr int kHoursOfDay = 24;
 constexpr Duration kEachHour = hours(1);
@@ -195,8 +189,7 @@ struct FallingLoad {
 std::optional<FallingLoad> falling_load(const Scenario& scenario, const PoolChoice& pool,
                                         std::size_t place) {
   const Workload* service = scenario.find_workload(pool.workloads[place]);
-  if (service == nullptr || service->autoscaling ||
-      service->kind != scenarios::WorkloadKind::Service) {
+  if (service == nullptr || service->autoscaling || service->kind != WorkloadKind::Service) {
     return std::nullopt;
   }
   const bool is_changed = !pool.pods.empty() && pool.pods[place] > 0;
@@ -252,14 +245,14 @@ std::optional<PlanOption> scaled(const Scenario& scenario, PlanOption option, do
   return any ? std::optional(std::move(option)) : std::nullopt;
 }
 
-bool simulate(const BlockSearch& search, PlanOption& option, ProbeBatch& probes) {
+bool simulate(const BlockSearch& search, PlanOption& option) {
   const PlanProbe probe = probe_of(search, option, search.input, search.factor);
-  const PlanAnswer answer = whole_answer(probe, probes);
+  const PlanAnswer answer = whole_answer(search, probe);
   if (!answer.figures) return false;
   option.figures = *answer.figures;
   option.goal = goal_of(search.goal, option.figures);
   if (!stands(answer)) return true;
-  if (auto otherwise = fails_again(search, probe, *answer.figures, probes)) {
+  if (auto otherwise = fails_again(search, probe, *answer.figures)) {
     option.figures = at_cost_of(*answer.figures, std::move(*otherwise));
   }
   return true;
@@ -267,11 +260,11 @@ bool simulate(const BlockSearch& search, PlanOption& option, ProbeBatch& probes)
 
 // As few pods as stand, or the most that were tried.
 std::optional<PlanOption> simulated(const BlockSearch& search, const PlanOption& fixed,
-                                    ScaleService scale, ProbeBatch& probes) {
+                                    ScaleService scale) {
   std::optional<PlanOption> last;
   for (const double margin : kMargins) {
     auto option = scaled(search.base, fixed, margin, scale);
-    if (!option || !simulate(search, *option, probes)) return last;
+    if (!option || !simulate(search, *option)) return last;
     last = std::move(option);
     if (last->figures.stands()) return last;
   }
@@ -280,12 +273,11 @@ std::optional<PlanOption> simulated(const BlockSearch& search, const PlanOption&
 
 // The cheapest that stands with a schedule and saves something of what `fixed` costs.
 std::optional<PlanOption> cheapest_by_clock(const BlockSearch& search, const PlanOption& fixed,
-                                            const std::vector<PlanOption>& options,
-                                            ProbeBatch& probes) {
+                                            const std::vector<PlanOption>& options) {
   std::optional<PlanOption> best;
   double most = kWorthASchedule * fixed.goal.value_or(0);
   for (const PlanOption& each : options) {
-    auto option = simulated(search, each, scale_by_clock, probes);
+    auto option = simulated(search, each, scale_by_clock);
     if (!option || !option->figures.stands() || !option->goal || *option->goal >= most) continue;
     most = *option->goal;
     best = std::move(option);
@@ -294,8 +286,7 @@ std::optional<PlanOption> cheapest_by_clock(const BlockSearch& search, const Pla
 }
 
 // The scenario's own autoscalers, on nodes that come and go.
-std::optional<PlanOption> by_own_autoscalers(const BlockSearch& search, PlanOption option,
-                                             ProbeBatch& probes) {
+std::optional<PlanOption> by_own_autoscalers(const BlockSearch& search, PlanOption option) {
   bool any = false;
   for (PoolChoice& pool : option.pools) {
     const bool scales = std::ranges::any_of(search.base.workloads, [&](const Workload& workload) {
@@ -304,17 +295,16 @@ std::optional<PlanOption> by_own_autoscalers(const BlockSearch& search, PlanOpti
     if (!scales || !may_leave(pool)) continue;
     pool.elastic = any = true;
   }
-  return any && simulate(search, option, probes) ? std::optional(std::move(option)) : std::nullopt;
+  return any && simulate(search, option) ? std::optional(std::move(option)) : std::nullopt;
 }
 
 std::optional<ScaledDown> scaled_over_days(const BlockSearch& search,
-                                           const std::vector<PlanOption>& options,
-                                           ProbeBatch& probes) {
+                                           const std::vector<PlanOption>& options) {
   ScaledDown found{options.front(), std::nullopt, std::nullopt};
-  if (!simulate(search, found.fixed, probes)) return std::nullopt;
-  found.by_clock = cheapest_by_clock(search, found.fixed, options, probes);
-  found.by_load = simulated(search, options.front(), scale_by_load, probes);
-  if (!found.by_load) found.by_load = by_own_autoscalers(search, options.front(), probes);
+  if (!simulate(search, found.fixed)) return std::nullopt;
+  found.by_clock = cheapest_by_clock(search, found.fixed, options);
+  found.by_load = simulated(search, options.front(), scale_by_load);
+  if (!found.by_load) found.by_load = by_own_autoscalers(search, options.front());
   return found;
 }
 
@@ -350,7 +340,7 @@ Scenario over_whole_days(Scenario scenario) {
 
 std::optional<ScaledDown> scaled_down(const BlockSearch& search,
                                       const std::vector<PlanOption>& options, const RunOptions& run,
-                                      ProbeBatch& probes, Diagnostics& notes) {
+                                      Diagnostics& notes) {
   Scenario days = over_whole_days(search.base);
   const bool has_days = days.duration && days.duration->ns > 0 && days.duration->ns % kNsOfDay == 0;
   if (!has_days || options.empty() || search.space.survive != Outage::None) return std::nullopt;
@@ -359,22 +349,23 @@ std::optional<ScaledDown> scaled_down(const BlockSearch& search,
   of_days.replications = 1;
   const double requests = requests_of_a_simulation(of_days);
   if (requests > kLongSimulation) {
-    notes.push_back(make_diagnostic(
-        Code::RunTooLarge, days.where,
-        fmt::format("what scaling down at night would save was not simulated: a run of {} h has "
-                    "{:.3g} million requests",
-                    days.duration->ns / kEachHour.ns, requests / 1e6)));
+    notes.push_back(
+        make_diagnostic(Code::RunTooLarge, days.where,
+                        fmt::format("what scaling down at night would save was not simulated: a "
+                                    "run of {} h has {:.3g} million requests",
+                                    days.duration->ns / kEachHour.ns, requests / 1e6)));
     notes.back().severity = Severity::Note;
     return std::nullopt;
   }
   const double as_many = kLongSimulation / std::max(requests, 1.0);
   of_days.replications = static_cast<int>(std::min(as_many, 1.0 * search.replications));
-  if (days.duration == search.base.duration) return scaled_over_days(of_days, options, probes);
+  if (days.duration == search.base.duration) return scaled_over_days(of_days, options);
   days.replications = of_days.replications;
   RunOptions quiet = run;
   quiet.progress = nullptr;
   ProbeBatch day_probes(probe_threads(days, search.catalogue, quiet));
-  std::optional<ScaledDown> found = scaled_over_days(of_days, options, day_probes);
+  std::optional<ScaledDown> found =
+      scaled_over_days(search_within(of_days, days, search.space, &day_probes), options);
   if (!day_probes.interrupted()) return found;
   return ScaledDown{options.front(), std::nullopt, std::nullopt, true};
 }

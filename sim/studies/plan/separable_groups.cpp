@@ -12,13 +12,13 @@
 
 namespace slicewise::sim {
 
-std::vector<std::vector<std::string>> separable_groups(const scenarios::Scenario& scenario) {
+std::vector<std::vector<std::string>> separable_groups(const Scenario& scenario) {
   using Group = std::vector<std::string>;
   std::vector<Group> groups;
   // Recorded jobs of one trace: those that take several GPUs, and the others by how many of them
   // fit a GPU.
   std::map<std::pair<std::string, int>, std::size_t> of_traces;
-  const auto size_of = [](const scenarios::Workload& workload) {
+  const auto size_of = [](const Workload& workload) {
     if (has_several_gpus(workload)) return 0;
     const Bytes memory = workload.gpu_memory.resident;
     return memory <= gibibytes(8) ? 1 : memory <= gibibytes(16) ? 2 : 3;

@@ -12,8 +12,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::Workload;
-
 // Of more ways all language models of a pool serve alike, and all its other Services.
 constexpr std::size_t kMostWays = 64;
 
@@ -24,8 +22,7 @@ struct Ways {
 };
 
 // No more than a node has; the smallest where that is too many.
-std::vector<ServingChoice> split_on(const models::InstanceType& type,
-                                    const std::vector<int>& sizes) {
+std::vector<ServingChoice> split_on(const InstanceType& type, const std::vector<int>& sizes) {
   std::vector<ServingChoice> choices;
   for (const int size : sizes) {
     if (size > type.gpu_count && !choices.empty()) break;
@@ -68,12 +65,12 @@ std::vector<ServingChoice> batches_of(const Workload& service, const PlanSpace& 
   return choices;
 }
 
-Ways ways_of(const Workload& workload, const models::InstanceType& type, const PlanSpace& space) {
+Ways ways_of(const Workload& workload, const InstanceType& type, const PlanSpace& space) {
   Ways ways;
   ways.is_llm = workload.llm.has_value();
   if (ways.is_llm) {
     ways.choices = split_on(type, space.tensor_parallel);
-  } else if (workload.kind == scenarios::WorkloadKind::Service) {
+  } else if (workload.kind == WorkloadKind::Service) {
     ways.choices = batches_of(workload, space);
   }
   if (ways.choices.empty()) ways.choices.emplace_back();
@@ -124,23 +121,22 @@ int gpus_of_all(const std::vector<ServingChoice>& serving) {
 
 }  // namespace
 
-void check_serving(const scenarios::Scenario& base, const PlanSpace& space, Diagnostics& found) {
+void check_serving(const Scenario& base, const PlanSpace& space, Diagnostics& found) {
   for (const Workload& workload : base.workloads) {
-    const bool serves = workload.kind == scenarios::WorkloadKind::Service && !workload.llm;
+    const bool serves = workload.kind == WorkloadKind::Service && !workload.llm;
     if (workload.count == 0 || !serves || !batches_of(workload, space).empty()) continue;
     add_diagnostic(
         found, Code::SettingConflict, workload.name.where,
-        fmt::format(
-            "no batch that \"{}\" may have is within the requests that its pods may work on "
-            "at a time",
-            workload.name.value),
+        fmt::format("no batch that \"{}\" may have is within the requests that its pods may work "
+                    "on at a time",
+                    workload.name.value),
         "--concurrency of the largest --max-batch or more, or --max-batch of 1 among them");
   }
 }
 
-std::vector<std::vector<ServingChoice>> serving_ways(const scenarios::Scenario& base,
+std::vector<std::vector<ServingChoice>> serving_ways(const Scenario& base,
                                                      const std::vector<std::string>& workloads,
-                                                     const models::InstanceType& type,
+                                                     const InstanceType& type,
                                                      const PlanSpace& space) {
   std::vector<Ways> of;
   double ways = 1;

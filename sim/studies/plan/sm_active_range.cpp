@@ -20,7 +20,7 @@ constexpr int kBisections = 6;
 // Those that do not give it, where a type in the search has another GPU than they were measured on.
 std::vector<std::string> workloads_in_doubt(const BlockSearch& search) {
   std::vector<std::string> names;
-  for (const models::InstanceType* type : search.space.types) {
+  for (const InstanceType* type : search.space.types) {
     const auto world = world_on_one_node(search, unshared(*type, workloads_with_pods(search.base)));
     if (!world) continue;
     for (const WorkloadModel& workload : world->workloads) {
@@ -35,33 +35,31 @@ std::vector<std::string> workloads_in_doubt(const BlockSearch& search) {
 
 class RangeSearch {
  public:
-  RangeSearch(const BlockSearch& search, const PlanOption& best, ProbeBatch& probes)
-      : search_(search), best_(best), probes_(probes) {}
+  RangeSearch(const BlockSearch& search, const PlanOption& best) : search_(search), best_(best) {}
 
   // The best of all where it is `at`, if that is not the best option.
   std::optional<PlanOption> rival(double at) {
     const std::optional<PlanOption> own = standing(best_.pools, at);
     const BlockSearch there = search_.with_input(kSmActive, at);
     std::optional<double> cap;
-    if (own && search_.goal == scenarios::PlanGoal::MonthlyCost) {
+    if (own && search_.goal == PlanGoal::MonthlyCost) {
       constexpr double kLess = 1 - 1e-9;  // what costs as much beats nothing
       cap = kLess * *own->goal;
     }
     std::optional<PlanOption> found;
     if (search_.split && separable_groups(search_.base).size() > kExactGroups) {
-      found = planned_anew(search_, best_, std::string(kSmActive), at, cap, probes_);
+      found = planned_anew(search_, best_, std::string(kSmActive), at, cap);
       if (found && own && *own->goal <= *found->goal) return std::nullopt;
       return found;
     }
-    BlockResult one =
-        search_block(there, workloads_with_pods(search_.base), 1, cap, Depth::Ranked, probes_);
+    BlockResult one = search_block(there, workloads_with_pods(search_.base), 1, cap, Depth::Ranked);
     if (!one.options.empty()) found = std::move(one.options.front());
     if (search_.split) {
-      auto several = split_pools(there, found ? found->goal : cap, probes_).option;
+      auto several = split_pools(there, found ? found->goal : cap).option;
       if (several) found = std::move(several);
     }
     if (found && own && *own->goal <= *found->goal) found.reset();
-    auto other = cheaper_with_other_pods(there, found ? found : own, probes_);
+    auto other = cheaper_with_other_pods(there, found ? found : own);
     return other ? other : found;
   }
 
@@ -74,31 +72,29 @@ class RangeSearch {
 
   std::optional<PlanOption> standing(const std::vector<PoolChoice>& pools, double at) {
     const PlanProbe probe = search_.with_input(kSmActive, at).about(pools);
-    PlanAnswer answer = probes_.ask_one(probe);
+    PlanAnswer answer = search_.probes.ask_one(probe);
     if (!answer.figures || answer.partial || !answer.figures->stands()) return std::nullopt;
     const auto goal = goal_of(search_.goal, *answer.figures);
-    if (!goal || !stands_again(search_, probe, *answer.figures, probes_)) return std::nullopt;
+    if (!goal || !stands_again(search_, probe, *answer.figures)) return std::nullopt;
     return PlanOption{pools, std::move(*answer.figures), goal, false};
   }
 
  private:
   const BlockSearch& search_;
   const PlanOption& best_;
-  ProbeBatch& probes_;
 };
 
 }  // namespace
 
 std::optional<SmActiveRange> find_sm_active_range(const BlockSearch& search,
-                                                  const std::vector<PlanOption>& options,
-                                                  ProbeBatch& probes) {
+                                                  const std::vector<PlanOption>& options) {
   SmActiveRange range;
   range.workloads = workloads_in_doubt(search);
   if (range.workloads.empty() || options.empty()) return std::nullopt;
-  RangeSearch there(search, options.front(), probes);
+  RangeSearch there(search, options.front());
   std::optional<PlanOption> rival = there.rival(kLowest);
   range.holds_from = kLowest;
-  if (there.holds(kLowest, rival) || probes.interrupted()) return range;
+  if (there.holds(kLowest, rival) || search.probes.interrupted()) return range;
   double turns = kLowest;
   double holds = 1;
   for (int step = 0; step < kBisections; ++step) {
@@ -109,7 +105,7 @@ std::optional<SmActiveRange> find_sm_active_range(const BlockSearch& search,
   range.turns_at = turns;
   if (rival) range.then = there.standing(rival->pools, turns);
   if (!range.then) range.then = there.rival(turns);
-  if (probes.interrupted()) return std::nullopt;
+  if (search.probes.interrupted()) return std::nullopt;
   return range;
 }
 

@@ -19,8 +19,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::PlanGoal;
-
 // Replications with other random numbers where it is chance which pods meet on a GPU: what one
 // placement in five spoils stands in five replications one time in three.
 constexpr int kTimesByChance = 4;
@@ -28,7 +26,7 @@ constexpr int kTimesByChance = 4;
 // Which of its workloads share a GPU or an instance of one is up to the scheduler.
 bool meets_by_chance(const BlockSearch& search, const PoolChoice& choice) {
   const bool alone = choice.strategy == Strategy::Exclusive || choice.strategy == Strategy::Vgpu;
-  const models::InstanceType* type = search.catalogue.find_instance(choice.instance_type);
+  const InstanceType* type = search.catalogue.find_instance(choice.instance_type);
   const int gpus = choice.nodes * (type == nullptr ? 1 : type->gpu_count);
   return !alone && choice.workloads.size() > 1 && (gpus > 1 || !choice.mig.empty());
 }
@@ -36,7 +34,7 @@ bool meets_by_chance(const BlockSearch& search, const PoolChoice& choice) {
 // Whether a replication has so many requests beyond each quantile that limits the Service's
 // latency that it tells the quantile.
 bool is_told_by_one(const BlockSearch& search, const std::string& name) {
-  const scenarios::Workload* const workload = search.base.find_workload(name);
+  const Workload* const workload = search.base.find_workload(name);
   if (workload == nullptr) return false;    // a pipeline
   if (!search.input.empty()) return false;  // of other traffic
   if (!workload->traffic || !search.base.duration || workload->autoscaling) return false;
@@ -64,7 +62,7 @@ bool misses_enough(const BlockSearch& search, const OptionFigures& figures) {
 }
 
 std::optional<OptionFigures> fails_again(const BlockSearch& search, const PlanProbe& probe,
-                                         const OptionFigures& figures, ProbeBatch& probes) {
+                                         const OptionFigures& figures) {
   const bool by_chance = std::ranges::any_of(
       probe.pools, [&](const PoolChoice& pool) { return meets_by_chance(search, pool); });
   std::vector<int> times;
@@ -77,18 +75,17 @@ std::optional<OptionFigures> fails_again(const BlockSearch& search, const PlanPr
     again.until_clear = true;
     again.fresh = true;
     again.glance = false;
-    PlanAnswer answer = probes.ask_one(again);
+    PlanAnswer answer = search.probes.ask_one(again);
     const bool stands = !answer.partial && answer.figures && answer.figures->stands();
     if (!stands) return std::move(answer.figures);
   }
   return std::nullopt;
 }
 
-bool stands_again(const BlockSearch& search, const PlanProbe& probe, const OptionFigures& figures,
-                  ProbeBatch& probes) {
+bool stands_again(const BlockSearch& search, const PlanProbe& probe, const OptionFigures& figures) {
   // Of changed inputs only what comes out of the search is asked again: see pools_anew.hpp.
   const bool flips = !probe.input.empty() && probe.input != kSmActive;
-  return flips || !fails_again(search, probe, figures, probes);
+  return flips || !fails_again(search, probe, figures);
 }
 
 namespace {

@@ -1,5 +1,3 @@
-#include "unselected_nodes.hpp"
-
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -8,12 +6,11 @@
 #include "../probe/pool_homes.hpp"
 #include "../probe/probe.hpp"
 #include "known_pools.hpp"
+#include "plan_sections.hpp"
 #include "pool_split.hpp"
 
 namespace slicewise::sim {
 namespace {
-
-using scenarios::Scenario;
 
 // kubernetes.io/arch and os say what the image runs on.
 bool is_for_the_image(const std::string& label) { return label.starts_with("kubernetes.io/"); }
@@ -21,7 +18,7 @@ bool is_for_the_image(const std::string& label) { return label.starts_with("kube
 // Takes the selectors of the labels away, and says whose they were.
 std::vector<std::string> take_selectors(Scenario& scenario) {
   std::vector<std::string> workloads;
-  for (scenarios::Workload& workload : scenario.workloads) {
+  for (Workload& workload : scenario.workloads) {
     const auto taken = std::erase_if(workload.pod.node_selector, [&](const auto& selector) {
       const bool is_label = std::ranges::any_of(scenario.node_pools, [&](const auto& pool) {
         return pool.labels.contains(selector.first);
@@ -48,7 +45,7 @@ std::optional<UnselectedNodes> without_selectors(const BlockSearch& search,
   quiet.progress = nullptr;
   ProbeBatch probes(probe_threads(free, search.catalogue, quiet));
   const std::optional<double> cap = best ? best->goal : std::nullopt;
-  auto option = cheapest_plan(search_within(search, free, search.space), cap, probes);
+  auto option = cheapest_plan(search_within(search, free, search.space, &probes), cap);
   if (!option || !option->goal || probes.interrupted()) return std::nullopt;
   if (cap && *option->goal > *cap - kSamePrice) return std::nullopt;
   found.option = std::move(*option);

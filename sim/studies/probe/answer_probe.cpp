@@ -77,9 +77,9 @@ void add_policies(const std::vector<PolicyResult>& policies, OptionFigures& figu
 
 }  // namespace
 
-Expected<World> probe_world(const scenarios::Scenario& base, const PlanProbe& probe,
-                            const models::Catalogue& catalogue, bool force) {
-  const scenarios::Scenario scenario = scaled_input(base, probe.input, probe.factor, catalogue);
+Expected<World> probe_world(const Scenario& base, const PlanProbe& probe,
+                            const Catalogue& catalogue, bool force) {
+  const Scenario scenario = scaled_input(base, probe.input, probe.factor, catalogue);
   Expected<World> world = build_world(
       probe.pools.empty() ? scenario : planned_scenario(scenario, probe.pools, catalogue, force),
       catalogue);
@@ -125,7 +125,7 @@ std::optional<Refusal> refusal_of(const Expected<World>& world) {
   return Refusal{never->code, reason_in(never->message)};
 }
 
-PoolChoice unshared(const models::InstanceType& type, std::vector<std::string> workloads) {
+PoolChoice unshared(const InstanceType& type, std::vector<std::string> workloads) {
   PoolChoice choice;
   choice.instance_type = type.name;
   choice.workloads = std::move(workloads);
@@ -133,7 +133,7 @@ PoolChoice unshared(const models::InstanceType& type, std::vector<std::string> w
   return choice;
 }
 
-std::vector<std::string> workloads_with_pods(const scenarios::Scenario& scenario) {
+std::vector<std::string> workloads_with_pods(const Scenario& scenario) {
   std::vector<std::string> names;
   for (const auto& workload : scenario.workloads) {
     if (workload.count > 0) names.push_back(workload.name.value);
@@ -344,8 +344,8 @@ std::vector<std::string> homes_of(const PlanProbe& probe) {
   return names;
 }
 
-PlanAnswer answer(const scenarios::Scenario& base, const PlanProbe& probe,
-                  const models::Catalogue& catalogue, const RunOptions& run, IslandRecords* known) {
+PlanAnswer answer(const Scenario& base, const PlanProbe& probe, const Catalogue& catalogue,
+                  const RunOptions& run, IslandRecords* known) {
   PlanAnswer refused;
   const Expected<World> world = probe_world(base, probe, catalogue);
   if (auto refusal = refusal_of(world)) {
@@ -410,9 +410,9 @@ void take_worse(const OptionFigures& then, OptionFigures& figures) {
 
 // At the peak of all of its traffic, and where it stands at that of each: a light Service's curve
 // may be the steeper one. Whoever fails at any has the figures of that time.
-PlanAnswer answer_at_peaks(const scenarios::Scenario& base, const PlanProbe& probe,
-                           const models::Catalogue& catalogue, const RunOptions& run,
-                           IslandRecords& known, std::vector<IslandRecords>& known_at) {
+PlanAnswer answer_at_peaks(const Scenario& base, const PlanProbe& probe, const Catalogue& catalogue,
+                           const RunOptions& run, IslandRecords& known,
+                           std::vector<IslandRecords>& known_at) {
   PlanAnswer found = answer(base, probe, catalogue, run, &known);
   for (std::size_t n = 0; n < base.other_peaks.size(); ++n) {
     if (!found.figures || found.partial || !found.figures->stands()) return found;
@@ -423,7 +423,7 @@ PlanAnswer answer_at_peaks(const scenarios::Scenario& base, const PlanProbe& pro
                       [](const scenarios::Pipeline& pipeline) { return pipeline.name.value; });
     });
     if (!is_here) continue;
-    scenarios::Scenario there = base;
+    Scenario there = base;
     there.starts_at = other.starts_at;
     PlanAnswer then = answer(there, probe, catalogue, run, &known_at[n]);
     if (!then.figures || then.partial || !then.figures->stands()) return then;
@@ -446,11 +446,10 @@ class Share {
 
 }  // namespace
 
-ProbeAnswerer probe_answerer(const scenarios::Scenario& base, const models::Catalogue& catalogue,
+ProbeAnswerer probe_answerer(const Scenario& base, const Catalogue& catalogue,
                              const std::atomic<bool>* interrupted) {
   struct Shared {
-    explicit Shared(const scenarios::Scenario& all)
-        : parts(all), known_at(all.other_peaks.size()) {}
+    explicit Shared(const Scenario& all) : parts(all), known_at(all.other_peaks.size()) {}
 
     SomeWorkloads parts;
     IslandRecords known;
@@ -464,7 +463,7 @@ ProbeAnswerer probe_answerer(const scenarios::Scenario& base, const models::Cata
     run.threads = threads;
     run.interrupted = interrupted;
     run.busy = &shared->busy;
-    const auto of = [&](const scenarios::Scenario& asked) {
+    const auto of = [&](const Scenario& asked) {
       return answer_at_peaks(asked, probe, catalogue, run, shared->known, shared->known_at);
     };
     return probe.pools.empty() ? of(base) : of(shared->parts.with(homes_of(probe)));

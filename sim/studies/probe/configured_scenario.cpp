@@ -19,10 +19,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::NodePool;
-using scenarios::Scenario;
-using scenarios::Workload;
-
 // Of pods of which a node has one.
 constexpr std::string_view kApartLabel = "slicewise.dev/gpu-memory-class";
 constexpr std::string_view kApartClass = "large";  // of the second: "large-2"
@@ -44,8 +40,7 @@ std::string dotted(const std::string& profile) {
 // another name than its queue covers. Plans are without queues, so any of the scenario counts.
 bool keeps_name(const Scenario& base, const PoolChoice& choice) {
   const bool holds_jobs = std::ranges::any_of(base.workloads, [&](const Workload& workload) {
-    return workload.kind == scenarios::WorkloadKind::Job &&
-           contains(choice.workloads, workload.name.value);
+    return workload.kind == WorkloadKind::Job && contains(choice.workloads, workload.name.value);
   });
   bool covers = false;
   for (const scenarios::ClusterQueue& queue : base.cluster_queues) {
@@ -57,16 +52,14 @@ bool keeps_name(const Scenario& base, const PoolChoice& choice) {
 }
 
 // The shipped config where it is the same layout, else one of the scenario's own.
-void cut_into(NodePool& pool, const PoolChoice& choice, const models::Catalogue& catalogue) {
+void cut_into(NodePool& pool, const PoolChoice& choice, const Catalogue& catalogue) {
   pool.mig.reset();
   if (choice.mig.empty()) return;
   const SourceLocation where = pool.instance_type.where;
   scenarios::MigLayout layout;
-  layout.strategy =
-      is_uniform(choice) ? scenarios::MigStrategy::Single : scenarios::MigStrategy::Mixed;
-  const models::InstanceType* type = catalogue.find_instance(choice.instance_type);
-  const models::MigGeometry* geometry =
-      type == nullptr ? nullptr : catalogue.find_mig(type->gpu_model);
+  layout.strategy = is_uniform(choice) ? MigStrategy::Single : MigStrategy::Mixed;
+  const InstanceType* type = catalogue.find_instance(choice.instance_type);
+  const MigGeometry* geometry = type == nullptr ? nullptr : catalogue.find_mig(type->gpu_model);
   const std::string shipped = "all-" + dotted(choice.mig.front().profile);
   if (geometry != nullptr && is_uniform(choice)) {
     const auto known = models::shipped_mig_config(shipped, *geometry);
@@ -79,7 +72,7 @@ void cut_into(NodePool& pool, const PoolChoice& choice, const models::Catalogue&
   std::string name;
   scenarios::MigPartedEntry entry;
   entry.where = where;
-  for (const models::MigCount& count : choice.mig) {
+  for (const MigCount& count : choice.mig) {
     name += fmt::format("{}{}x-{}", name.empty() ? "" : "-", count.count, dotted(count.profile));
     entry.mig_devices.push_back({{count.profile, where}, count.count});
   }
@@ -130,7 +123,6 @@ void share_by(NodePool& pool, const PoolChoice& choice, const SharingSettings& o
 }
 
 void buy(Scenario& scenario, NodePool& pool, const PoolChoice& choice) {
-  using scenarios::CapacityType;
   if (choice.purchase.empty()) return;
   const bool falls_back = choice.purchase == kSpotFallback;
   pool.capacity_type = choice.purchase == "spot" || falls_back ? CapacityType::Spot
@@ -149,20 +141,20 @@ void buy(Scenario& scenario, NodePool& pool, const PoolChoice& choice) {
 
 // The pool of the scenario whose GPU this is, for what the user says of it; else the first.
 const NodePool& like(const Scenario& base, const std::string& gpu_model,
-                     const models::Catalogue& catalogue) {
+                     const Catalogue& catalogue) {
   for (const NodePool& pool : base.node_pools) {
-    const models::InstanceType* type = catalogue.find_instance(pool.instance_type.value);
+    const InstanceType* type = catalogue.find_instance(pool.instance_type.value);
     if (type != nullptr && type->gpu_model == gpu_model) return pool;
   }
   return base.node_pools.front();
 }
 
 NodePool pool_of(Scenario& scenario, const Scenario& base, const PoolChoice& choice,
-                 const models::Catalogue& catalogue, bool force) {
-  const models::InstanceType* type = catalogue.find_instance(choice.instance_type);
+                 const Catalogue& catalogue, bool force) {
+  const InstanceType* type = catalogue.find_instance(choice.instance_type);
   const std::string model = type == nullptr ? "" : type->gpu_model;
   NodePool pool = like(base, model, catalogue);
-  const models::InstanceType* own = catalogue.find_instance(pool.instance_type.value);
+  const InstanceType* own = catalogue.find_instance(pool.instance_type.value);
   if (own == nullptr || own->gpu_model != model) pool.gpu = {};  // figures of another GPU
   if (pool.instance_type.value != choice.instance_type) pool.allocatable = {};
   pool.allocatable.gpus.reset();  // those of new nodes are healthy
@@ -204,7 +196,7 @@ NodePool on_demand_part(NodePool& pool, int nodes) {
   NodePool part = pool;
   part.name.value += "-on-demand";
   part.nodes = nodes;
-  part.capacity_type = scenarios::CapacityType::OnDemand;
+  part.capacity_type = CapacityType::OnDemand;
   part.spot.reset();
   pool.nodes = std::max(1, pool.nodes - nodes);
   return part;
@@ -230,9 +222,9 @@ void ask(Workload& workload, const std::string& resource, std::int64_t gpus) {
 }
 
 // Of HAMi, an equal part of the memory.
-void ask_part(Workload& workload, const PoolChoice& choice, const models::Catalogue& catalogue) {
-  const models::InstanceType* type = catalogue.find_instance(choice.instance_type);
-  const models::GpuModel* gpu = type == nullptr ? nullptr : catalogue.find_gpu(type->gpu_model);
+void ask_part(Workload& workload, const PoolChoice& choice, const Catalogue& catalogue) {
+  const InstanceType* type = catalogue.find_instance(choice.instance_type);
+  const GpuModel* gpu = type == nullptr ? nullptr : catalogue.find_gpu(type->gpu_model);
   if (choice.strategy != Strategy::Hami || gpu == nullptr || has_several_gpus(workload)) return;
   scenarios::ExtendedRequest part = workload.pod.extended.front();
   part.name.value = scenarios::kHamiMemory;
@@ -252,12 +244,11 @@ bool shares_gpus(const NodePool& pool) {
 // none, and options may have a job in as large parts as those nodes could. Without such nodes it is
 // the GPUs of the largest node there is: small ones are no cheap way to have a job with many GPUs,
 // as its exchange is not modelled.
-int gpus_per_pod(const Scenario& base, const Workload& workload,
-                 const models::Catalogue& catalogue) {
+int gpus_per_pod(const Scenario& base, const Workload& workload, const Catalogue& catalogue) {
   int unshared = 0;
   int most = 0;
   for (const NodePool& pool : base.node_pools) {
-    const models::InstanceType* type = catalogue.find_instance(pool.instance_type.value);
+    const InstanceType* type = catalogue.find_instance(pool.instance_type.value);
     if (type == nullptr || !is_home(base, pool, workload)) continue;
     most = std::max(most, type->gpu_count);
     if (!shares_gpus(pool)) unshared = std::max(unshared, type->gpu_count);
@@ -294,11 +285,9 @@ bool may_go_elsewhere(const Scenario& planned, const std::vector<NodePool>& made
 }
 
 // "The pool's own GPU" must stay the one that the scenario names.
-void keep_measured_device(Workload& workload, const Scenario& base,
-                          const models::Catalogue& catalogue) {
+void keep_measured_device(Workload& workload, const Scenario& base, const Catalogue& catalogue) {
   if (!workload.measured || !workload.measured->device.value.empty()) return;
-  const models::InstanceType* type =
-      catalogue.find_instance(base.node_pools.front().instance_type.value);
+  const InstanceType* type = catalogue.find_instance(base.node_pools.front().instance_type.value);
   if (type != nullptr && workload.profile.value.empty()) {
     workload.measured->device.value = type->gpu_model;
   }
@@ -414,7 +403,7 @@ void name_pools(const Scenario& base, std::span<const PoolChoice> pools,
 }  // namespace
 
 Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chosen,
-                          const models::Catalogue& catalogue, bool force) {
+                          const Catalogue& catalogue, bool force) {
   const std::vector<PoolChoice> pools = with_unshared(base, chosen);
   Scenario scenario = base;
   scenario.node_pools.clear();

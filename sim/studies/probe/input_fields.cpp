@@ -12,9 +12,7 @@ namespace slicewise::sim {
 namespace {
 
 using scenarios::InputKind;
-using scenarios::NodePool;
 using scenarios::Provenance;
-using scenarios::Workload;
 
 using InputBasis = std::optional<Provenance>;
 
@@ -34,9 +32,7 @@ std::optional<double> positive_seconds(const std::optional<Duration>& d) {
   return d ? positive_or_none(to_seconds(*d)) : std::nullopt;
 }
 
-bool is_plain_service(const Workload& w) {
-  return w.kind == scenarios::WorkloadKind::Service && !w.llm;
-}
+bool is_plain_service(const Workload& w) { return w.kind == WorkloadKind::Service && !w.llm; }
 
 bool works_in_batches(const Workload& w) { return scenarios::runs_batches(w.kind); }
 

@@ -1,7 +1,6 @@
 #include "inputs.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,7 +17,6 @@ namespace slicewise::sim {
 namespace {
 
 using scenarios::InputKind;
-using scenarios::Scenario;
 using InputOwner = InputPlace::Owner;
 
 bool is_load_input(InputKind kind) {
@@ -60,7 +58,7 @@ double mean_run_s(const scenarios::RecordedJobs& trace) {
 }
 
 std::optional<scenarios::Provenance> basis_in(const WorkloadField& field,
-                                              const scenarios::Workload& resolved) {
+                                              const Workload& resolved) {
   const bool recorded = resolved.trace && field.kind == InputKind::UnitTime;
   return recorded ? std::nullopt : basis_of(field, resolved);
 }
@@ -91,7 +89,7 @@ bool first_of_its_name(const World& world, std::size_t index) {
 }
 
 void add_workload_inputs(const World& world, std::size_t index, std::vector<InputPlace>& places) {
-  const scenarios::Workload& resolved = world.workloads[index].spec;
+  const Workload& resolved = world.workloads[index].spec;
   if (resolved.count == 0 || !first_of_its_name(world, index)) return;
   const auto fields = workload_fields();
   for (std::size_t f = 0; f < fields.size(); ++f) {
@@ -126,7 +124,7 @@ void add_pool_inputs(const Scenario& scenario, const World& world, std::size_t i
 }
 
 void add_node_ready(const Scenario& scenario, std::vector<InputPlace>& places) {
-  const auto grows = [](const scenarios::NodePool& pool) { return pool.most_nodes.has_value(); };
+  const auto grows = [](const NodePool& pool) { return pool.most_nodes.has_value(); };
   const Duration ready = scenario.provisioner.start_up.whole();
   if (std::ranges::none_of(scenario.node_pools, grows) || ready.ns == 0) return;
   InputPlace place;
@@ -204,7 +202,7 @@ double value_at(const Scenario& scenario, const InputPlace& place, double factor
   return place.input.value.unit == AmountUnit::Ratio ? std::min(1.0, value) : value;
 }
 
-Expected<World> world_at(const Scenario& scenario, const models::Catalogue& catalogue,
+Expected<World> world_at(const Scenario& scenario, const Catalogue& catalogue,
                          const InputPlace& place, double factor) {
   if (place.owner != InputOwner::Pool) {
     return build_world(scaled_input(scenario, place.input.path, factor, catalogue), catalogue);

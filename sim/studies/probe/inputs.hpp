@@ -26,15 +26,14 @@ struct InputPlace {
 
 // `world` is what the scenario builds: it has the figures that the catalogue filled in. Without
 // words all inputs; else those of the kinds and paths that are named, each once.
-Expected<std::vector<InputPlace>> choose_inputs(const scenarios::Scenario& scenario,
-                                                const World& world,
+Expected<std::vector<InputPlace>> choose_inputs(const Scenario& scenario, const World& world,
                                                 std::span<const std::string> words);
 
 // What the input is at a factor: shares of one stay within it, whole numbers whole.
-double value_at(const scenarios::Scenario& scenario, const InputPlace& place, double factor);
+double value_at(const Scenario& scenario, const InputPlace& place, double factor);
 
 // The world of the scenario with `factor` times the input. Errors are those of build_world.
-Expected<World> world_at(const scenarios::Scenario& scenario, const models::Catalogue& catalogue,
+Expected<World> world_at(const Scenario& scenario, const Catalogue& catalogue,
                          const InputPlace& place, double factor);
 
 }  // namespace slicewise::sim

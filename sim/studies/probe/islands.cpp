@@ -4,12 +4,10 @@
 #include <atomic>
 #include <cassert>
 #include <numeric>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "slicewise/lookup.hpp"
 #include "slicewise/sim/cluster/cluster.hpp"
 
 #include "../../result/merge.hpp"
@@ -61,8 +59,8 @@ bool pods_stay(const World& world) {
   const bool claims = std::ranges::any_of(world.pools, &PoolModel::dra);
   return !layouts_change && !claims &&
          std::ranges::all_of(world.workloads, [](const WorkloadModel& workload) {
-           return workload.spec.kind == scenarios::WorkloadKind::Service &&
-                  !workload.spec.autoscaling && !workload.spec.faults;
+           return workload.spec.kind == WorkloadKind::Service && !workload.spec.autoscaling &&
+                  !workload.spec.faults;
          });
 }
 

@@ -15,12 +15,12 @@ std::string key_of(const std::vector<PoolChoice>& pools, const std::string& inpu
   return probe_line({.pools = pools, .input = input});
 }
 
-bool is_batched(const scenarios::Workload& workload) {
+bool is_batched(const Workload& workload) {
   return workload.serving.max_batch > 1 && !workload.llm;
 }
 
 // Whose requests come the later, the longer the answers take.
-bool waits_for_answers(const scenarios::Workload& workload) {
+bool waits_for_answers(const Workload& workload) {
   return workload.traffic && std::holds_alternative<scenarios::ClosedLoop>(workload.traffic->shape);
 }
 
@@ -39,9 +39,9 @@ bool is_batched(const PoolChoice& pool) {
 
 }  // namespace
 
-KnownFailures::KnownFailures(const scenarios::Scenario& base)
+KnownFailures::KnownFailures(const Scenario& base)
     : more_is_worse_(std::ranges::none_of(base.workloads,
-                                          [](const scenarios::Workload& workload) {
+                                          [](const Workload& workload) {
                                             return workload.autoscaling || workload.schedule ||
                                                    waits_for_answers(workload);
                                           })),

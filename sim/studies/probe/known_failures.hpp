@@ -16,7 +16,7 @@ class KnownFailures {
   // Of which inputs that is so hangs on the scenario: with autoscalers, CronJobs and clients that
   // wait for their answers more of one thing is less of another, more requests fill batches sooner,
   // and language models make use of memory.
-  explicit KnownFailures(const scenarios::Scenario& base);
+  explicit KnownFailures(const Scenario& base);
 
   // The answer to another probe, where that says no to this one; nullopt: nobody knows.
   std::optional<PlanAnswer> find(const PlanProbe& probe) const;

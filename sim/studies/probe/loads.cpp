@@ -14,8 +14,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::Scenario;
-using scenarios::Traffic;
 using Kind = LoadTarget::Kind;
 
 const Traffic& traffic_of(const Scenario& scenario, const LoadTarget& target) {
@@ -61,7 +59,7 @@ double requests_per_second(const Traffic& traffic) {
 }
 
 // Whether the jobs of the workload are those that the target scales: all of one trace.
-bool is_of(const scenarios::Workload& workload, const LoadTarget& target) {
+bool is_of(const Workload& workload, const LoadTarget& target) {
   return target.kind == Kind::Jobs && workload.trace && workload.trace->workload == target.name;
 }
 
@@ -69,7 +67,7 @@ bool is_of(const scenarios::Workload& workload, const LoadTarget& target) {
 double jobs_per_hour(const Scenario& scenario, const LoadTarget& target) {
   double jobs = 0;
   Duration last;
-  for (const scenarios::Workload& workload : scenario.workloads) {
+  for (const Workload& workload : scenario.workloads) {
     if (!is_of(workload, target)) continue;
     jobs += workload.count;
     last = std::max(last, workload.trace->jobs->back().submitted);
@@ -104,10 +102,10 @@ std::vector<LoadTarget> all_load_targets(const Scenario& scenario) {
     targets.push_back({kind, index, fmt::format("{}.{}.{}", list, name, field), name});
   };
   for (std::size_t w = 0; w < scenario.workloads.size(); ++w) {
-    const scenarios::Workload& workload = scenario.workloads[w];
+    const Workload& workload = scenario.workloads[w];
     if (workload.count == 0) continue;
     const std::string& name = workload.name.value;
-    if (workload.kind == scenarios::WorkloadKind::Service && workload.traffic) {
+    if (workload.kind == WorkloadKind::Service && workload.traffic) {
       add(Kind::WorkloadTraffic, w, "workloads", "traffic", name);
     }
     if (workload.notebooks) add(Kind::Users, w, "workloads", "notebooks", name);
@@ -170,7 +168,7 @@ Scenario scaled(const Scenario& scenario, std::span<const LoadTarget> targets, d
   Scenario result = scenario;
   for (const LoadTarget& target : targets) {
     if (target.kind == Kind::Jobs) {
-      for (scenarios::Workload& workload : result.workloads) {
+      for (Workload& workload : result.workloads) {
         if (is_of(workload, target)) workload.trace->scale *= factor;
       }
       continue;
@@ -179,7 +177,7 @@ Scenario scaled(const Scenario& scenario, std::span<const LoadTarget> targets, d
       scale(traffic_of(result, target), factor);
       continue;
     }
-    scenarios::Workload& workload = result.workloads[target.index];
+    Workload& workload = result.workloads[target.index];
     const int users = scaled_count(workload.notebooks->users, factor);
     if (workload.count == workload.notebooks->users) workload.count = users;  // a pod for each
     workload.notebooks->users = users;

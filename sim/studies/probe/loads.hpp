@@ -23,18 +23,17 @@ struct LoadTarget {
 
 // Everything that can be scaled: the traffic of Services, users of Notebooks, recorded jobs,
 // pipelines' traffic.
-std::vector<LoadTarget> all_load_targets(const scenarios::Scenario& scenario);
+std::vector<LoadTarget> all_load_targets(const Scenario& scenario);
 
 // The targets that `paths` name; without paths all traffic, where there is none all recorded jobs,
 // else all users.
-Expected<std::vector<LoadTarget>> load_targets(const scenarios::Scenario& scenario,
+Expected<std::vector<LoadTarget>> load_targets(const Scenario& scenario,
                                                std::span<const std::string> paths);
 
-LoadUnit unit_of(const scenarios::Scenario& scenario, const LoadTarget& target);
-double load_of(const scenarios::Scenario& scenario, const LoadTarget& target);
+LoadUnit unit_of(const Scenario& scenario, const LoadTarget& target);
+double load_of(const Scenario& scenario, const LoadTarget& target);
 
 // The scenario with `factor` times the load on every target; counts are rounded, to 1 at least.
-scenarios::Scenario scaled(const scenarios::Scenario& scenario, std::span<const LoadTarget> targets,
-                           double factor);
+Scenario scaled(const Scenario& scenario, std::span<const LoadTarget> targets, double factor);
 
 }  // namespace slicewise::sim

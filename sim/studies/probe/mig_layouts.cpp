@@ -11,13 +11,13 @@ namespace {
 // Every count of the profiles from `at` on that the placement rules allow beside those before.
 class LayoutSearch {
  public:
-  LayoutSearch(const models::MigGeometry& geometry, const std::vector<ProfileNeed>& needs,
+  LayoutSearch(const MigGeometry& geometry, const std::vector<ProfileNeed>& needs,
                int gpus_per_node)
       : geometry_(geometry), needs_(needs), gpus_(gpus_per_node), counts_(needs.size()) {
     for (std::size_t n = 0; n < needs.size(); ++n) counts_[n].profile = needs[n].profile->name;
   }
 
-  std::vector<models::MigCount> run() {
+  std::vector<MigCount> run() {
     extend(0);
     return best_;
   }
@@ -38,8 +38,8 @@ class LayoutSearch {
   }
 
   bool fits(std::size_t last) const {
-    const std::vector<models::MigCount> so_far(
-        counts_.begin(), counts_.begin() + static_cast<std::ptrdiff_t>(last) + 1);
+    const std::vector<MigCount> so_far(counts_.begin(),
+                                       counts_.begin() + static_cast<std::ptrdiff_t>(last) + 1);
     return models::place_instances(geometry_, so_far).has_value();
   }
 
@@ -54,15 +54,13 @@ class LayoutSearch {
     cost_ = cost;
   }
 
-  const models::MigGeometry& geometry_;
+  const MigGeometry& geometry_;
   const std::vector<ProfileNeed>& needs_;
   int gpus_;
-  std::vector<models::MigCount> counts_;
-  std::vector<models::MigCount> best_;
+  std::vector<MigCount> counts_;
+  std::vector<MigCount> best_;
   std::tuple<int, int> cost_;
 };
-
-using models::MigProfile;
 
 // Of the profiles that hold a pod, so many are tried, smallest first.
 constexpr std::size_t kProfilesTried = 4;
@@ -70,8 +68,8 @@ constexpr std::size_t kProfilesTried = 4;
 constexpr std::size_t kMostCombinations = 256;
 
 // Profiles that hold a pod of the workload, smallest first.
-std::vector<const MigProfile*> fitting_profiles(const models::MigGeometry& geometry,
-                                                const World& world, const WorkloadModel& workload) {
+std::vector<const MigProfile*> fitting_profiles(const MigGeometry& geometry, const World& world,
+                                                const WorkloadModel& workload) {
   std::vector<const MigProfile*> profiles;
   for (const MigProfile& profile : geometry.profiles) {
     if (profile.memory && !profile.media_extensions &&
@@ -128,7 +126,7 @@ std::vector<SizeClass> size_classes(const std::vector<std::vector<const MigProfi
   return together;
 }
 
-FittedLayout layout_for(const models::MigGeometry& geometry, const World& world, int gpus_per_node,
+FittedLayout layout_for(const MigGeometry& geometry, const World& world, int gpus_per_node,
                         const std::vector<const MigProfile*>& profiles) {
   std::map<std::string, ProfileNeed> needs;
   FittedLayout layout;
@@ -153,7 +151,7 @@ Bytes pod_memory(const World& world, const WorkloadModel& workload) {
   return {process.count * workload.spec.processes_per_pod};
 }
 
-FittedLayouts fitted_layouts(const models::MigGeometry& geometry, const World& exclusive,
+FittedLayouts fitted_layouts(const MigGeometry& geometry, const World& exclusive,
                              int gpus_per_node) {
   FittedLayouts found;
   std::vector<std::vector<const MigProfile*>> fitting;
@@ -177,17 +175,16 @@ FittedLayouts fitted_layouts(const models::MigGeometry& geometry, const World& e
   }
 }
 
-std::vector<models::MigCount> best_layout(const models::MigGeometry& geometry,
-                                          const std::vector<ProfileNeed>& needs,
-                                          int gpus_per_node) {
+std::vector<MigCount> best_layout(const MigGeometry& geometry,
+                                  const std::vector<ProfileNeed>& needs, int gpus_per_node) {
   return LayoutSearch(geometry, needs, gpus_per_node).run();
 }
 
-int nodes_for(const std::vector<models::MigCount>& layout, const std::vector<ProfileNeed>& needs,
+int nodes_for(const std::vector<MigCount>& layout, const std::vector<ProfileNeed>& needs,
               int gpus_per_node) {
   int nodes = 1;
   for (const ProfileNeed& need : needs) {
-    const auto found = std::ranges::find(layout, need.profile->name, &models::MigCount::profile);
+    const auto found = std::ranges::find(layout, need.profile->name, &MigCount::profile);
     if (found == layout.end() || found->count == 0) return std::numeric_limits<int>::max();
     const int on_node = found->count * gpus_per_node;
     nodes = std::max(nodes, (need.pods + on_node - 1) / on_node);

@@ -12,7 +12,7 @@ namespace slicewise::sim {
 
 // Pods that all need one profile.
 struct ProfileNeed {
-  const models::MigProfile* profile = nullptr;
+  const MigProfile* profile = nullptr;
   int pods = 0;
 };
 
@@ -20,11 +20,11 @@ struct ProfileNeed {
 // of those with the fewest idle memory slices, of those the first by name. Only profiles that
 // somebody needs are used. Empty: no GPU has room for one instance of each. REQUIRES: no profile
 // twice, pods > 0, gpus_per_node > 0.
-std::vector<models::MigCount> best_layout(const models::MigGeometry& geometry,
-                                          const std::vector<ProfileNeed>& needs, int gpus_per_node);
+std::vector<MigCount> best_layout(const MigGeometry& geometry,
+                                  const std::vector<ProfileNeed>& needs, int gpus_per_node);
 
 // Nodes whose GPUs have that layout and together hold the pods.
-int nodes_for(const std::vector<models::MigCount>& layout, const std::vector<ProfileNeed>& needs,
+int nodes_for(const std::vector<MigCount>& layout, const std::vector<ProfileNeed>& needs,
               int gpus_per_node);
 
 // What a pod takes of a GPU's memory, with its CUDA contexts.
@@ -32,7 +32,7 @@ Bytes pod_memory(const World& world, const WorkloadModel& workload);
 
 // A layout that was made for workloads.
 struct FittedLayout {
-  std::vector<models::MigCount> mig;  // of each GPU; empty: no GPU has room
+  std::vector<MigCount> mig;          // of each GPU; empty: no GPU has room
   std::vector<std::string> profiles;  // of the pods of each workload
   int nodes = 0;                      // that hold all pods; 0 without room
 };
@@ -44,7 +44,7 @@ struct FittedLayouts {
 // A profile for each workload out of the smallest that hold its pods, in every combination, and the
 // layout for each. Of many workloads those that fit the same profiles get the same one.
 // `exclusive`: the workloads on the instance type, unshared.
-FittedLayouts fitted_layouts(const models::MigGeometry& geometry, const World& exclusive,
+FittedLayouts fitted_layouts(const MigGeometry& geometry, const World& exclusive,
                              int gpus_per_node);
 
 }  // namespace slicewise::sim

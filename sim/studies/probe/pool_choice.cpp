@@ -1,9 +1,7 @@
 #include "slicewise/sim/pool_choice.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <functional>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -36,28 +34,26 @@ Names as_names(const std::vector<std::string>& flags) {
   return names;
 }
 
-void add_type(const models::InstanceType* type, std::vector<const models::InstanceType*>& types) {
+void add_type(const InstanceType* type, std::vector<const InstanceType*>& types) {
   if (type != nullptr && !contains(types, type)) types.push_back(type);
 }
 
-std::vector<const models::InstanceType*> types_named(const Names& names,
-                                                     const models::Catalogue& catalogue,
-                                                     Diagnostics& found) {
-  std::vector<const models::InstanceType*> types;
+std::vector<const InstanceType*> types_named(const Names& names, const Catalogue& catalogue,
+                                             Diagnostics& found) {
+  std::vector<const InstanceType*> types;
   for (const auto& name : names) {
-    if (const models::InstanceType* type = catalogue.find_instance(name.value)) {
+    if (const InstanceType* type = catalogue.find_instance(name.value)) {
       add_type(type, types);
       continue;
     }
     bool any = false;
-    for (const models::InstanceType& type : catalogue.instances) {
+    for (const InstanceType& type : catalogue.instances) {
       if (type.family != name.value || !type.retired_on.empty()) continue;
       add_type(&type, types);
       any = true;
     }
     if (any) continue;
-    const auto retired =
-        std::ranges::find(catalogue.instances, name.value, &models::InstanceType::family);
+    const auto retired = std::ranges::find(catalogue.instances, name.value, &InstanceType::family);
     if (retired != catalogue.instances.end()) {
       add_diagnostic(
           found, Code::InstanceUnknown, name.where,
@@ -92,7 +88,7 @@ std::vector<Strategy> strategies_named(const Names& names, Diagnostics& found) {
   return strategies;
 }
 
-std::vector<std::string> purchases_named(const Names& names, const scenarios::Scenario& scenario,
+std::vector<std::string> purchases_named(const Names& names, const Scenario& scenario,
                                          Diagnostics& found) {
   std::vector<std::string_view> known = {"on-demand", "spot", kSpotFallback, "reserved"};
   for (const auto& plan : scenario.price_plans) known.emplace_back(plan.name);
@@ -107,8 +103,7 @@ std::vector<std::string> purchases_named(const Names& names, const scenarios::Sc
   return purchases;
 }
 
-bool is_sold(const scenarios::Scenario& scenario, const std::string& type,
-             const std::string& purchase) {
+bool is_sold(const Scenario& scenario, const std::string& type, const std::string& purchase) {
   const auto plans = [&](const auto& plan) { return plan.name == purchase; };
   if (std::ranges::none_of(scenario.price_plans, plans)) return true;
   return std::ranges::any_of(scenario.price_plans, [&](const auto& plan) {
@@ -126,20 +121,19 @@ bool is_part(const scenarios::ExtendedRequest& request) {
 }
 
 // What a pod gets in the pool of nvidia.com/gpu: replicas of shared GPUs, or instances of cut ones.
-bool offers_parts(const scenarios::NodePool& pool) {
+bool offers_parts(const NodePool& pool) {
   const auto entry = plugin_entry(pool, kGpuResource);
   return (entry && !entry->sharing->rename_by_default) ||
-         (pool.mig && pool.mig->strategy == scenarios::MigStrategy::Single);
+         (pool.mig && pool.mig->strategy == MigStrategy::Single);
 }
 
 // Several of something that a process uses one of.
-bool asks_for_several_parts(const scenarios::Scenario& scenario,
-                            const scenarios::Workload& workload) {
+bool asks_for_several_parts(const Scenario& scenario, const Workload& workload) {
   if (!has_several_gpus(workload) || workload.trace) return false;
   const auto resource = scenarios::gpu_resource(workload.pod.extended.front().name.value);
   if (!resource || resource->kind != scenarios::GpuResource::Kind::Whole) return true;
   bool any = false;
-  for (const scenarios::NodePool& pool : scenario.node_pools) {
+  for (const NodePool& pool : scenario.node_pools) {
     if (!is_home(scenario, pool, workload)) continue;
     if (!offers_parts(pool)) return false;
     any = true;
@@ -149,14 +143,14 @@ bool asks_for_several_parts(const scenarios::Scenario& scenario,
 
 }  // namespace
 
-std::int64_t gpus_asked_for(const scenarios::Workload& workload) {
+std::int64_t gpus_asked_for(const Workload& workload) {
   const auto gpu = std::ranges::find_if_not(workload.pod.extended, is_part);
   return gpu == workload.pod.extended.end() ? 1 : gpu->count;
 }
 
-void check_pods(const scenarios::Scenario& scenario, std::string_view what, Diagnostics& found) {
+void check_pods(const Scenario& scenario, std::string_view what, Diagnostics& found) {
   std::int64_t pods = 0;
-  for (const scenarios::Workload& workload : scenario.workloads) {
+  for (const Workload& workload : scenario.workloads) {
     pods += workload.count;
     const Located<std::string>& claim = workload.pod.claim;
     const bool claims_several = std::ranges::any_of(scenario.claims, [&](const auto& one) {
@@ -179,15 +173,14 @@ void check_pods(const scenarios::Scenario& scenario, std::string_view what, Diag
       const scenarios::ExtendedRequest& request = workload.pod.extended.front();
       add_diagnostic(
           found, Code::StrategyNotModelled, request.count_where,
-          fmt::format("the pods of \"{}\" ask for {} of {}, which are parts of GPUs: of how many "
-                      "differs with how they are shared; {} for pods with one part, or with whole "
-                      "GPUs",
-                      workload.name.value, request.count, request.name.value, what),
-          "ask for 1, or give them a node pool that shares no GPU; run simulates them as they "
-          "are");
+          fmt::format(
+              "the pods of \"{}\" ask for {} of {}, which are parts of GPUs: of how many differs "
+              "with how they are shared; {} for pods with one part, or with whole GPUs",
+              workload.name.value, request.count, request.name.value, what),
+          "ask for 1, or give them a node pool that shares no GPU; run simulates them as they are");
     }
   }
-  if (pods > 0 && std::ranges::none_of(scenario.workloads, &scenarios::Workload::uses_gpu)) {
+  if (pods > 0 && std::ranges::none_of(scenario.workloads, &Workload::uses_gpu)) {
     add_diagnostic(found, Code::ValueRange, scenario.where,
                    fmt::format("no pod of \"{}\" uses a GPU", scenario.name),
                    "processesPerPod: 1 of those that do; run simulates them as they are");
@@ -198,12 +191,12 @@ void check_pods(const scenarios::Scenario& scenario, std::string_view what, Diag
                  "set the count of a workload, and schedule.suspend: false");
 }
 
-Diagnostics late_starts(const scenarios::Scenario& scenario) {
+Diagnostics late_starts(const Scenario& scenario) {
   constexpr Duration kUntilReady = seconds(10);  // beyond that: scheduler, kubelet, CUDA context
   Diagnostics notes;
-  for (const scenarios::Workload& workload : scenario.workloads) {
+  for (const Workload& workload : scenario.workloads) {
     const Duration start = workload.startup.image_pull + workload.startup.model_load;
-    const bool serves = workload.kind == scenarios::WorkloadKind::Service && workload.count > 0;
+    const bool serves = workload.kind == WorkloadKind::Service && workload.count > 0;
     if (!serves || workload.autoscaling || start <= scenario.warmup) continue;
     add_note(notes, Code::RequestsRefused, workload.name.where,
              fmt::format("the pods of \"{}\" take {} to start (image, model), the warm-up is {}: "
@@ -225,10 +218,10 @@ Diagnostics errors_everywhere(std::span<const Expected<World>> worlds) {
   return everywhere;
 }
 
-std::string layout_text(const std::vector<models::MigCount>& layout) {
+std::string layout_text(const std::vector<MigCount>& layout) {
   std::vector<std::string> parts;
   parts.reserve(layout.size());
-  for (const models::MigCount& count : layout) {
+  for (const MigCount& count : layout) {
     parts.push_back(fmt::format("{}x{}", count.count, count.profile));
   }
   return fmt::format("{}", fmt::join(parts, "+"));

@@ -18,10 +18,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::NodePool;
-using scenarios::Scenario;
-using scenarios::Workload;
-
 // Whether nodes of the pool have the label, of some type: which CPUs they have, is the type's.
 bool may_have(const Scenario& base, const NodePool& pool, const std::string& key,
               const std::string& value) {
@@ -81,8 +77,7 @@ void take_nodes_of(const Scenario& base, const PoolChoice& choice, NodePool& poo
   }
 }
 
-void keep_tolerated(const Scenario& base, const scenarios::PodTemplate& before,
-                    scenarios::PodTemplate& pod) {
+void keep_tolerated(const Scenario& base, const PodTemplate& before, PodTemplate& pod) {
   for (const NodePool& pool : base.node_pools) {
     for (const scenarios::Taint& taint : pool.taints) {
       const std::span<const scenarios::Taint> one(&taint, 1);
@@ -102,7 +97,7 @@ bool names_the_node(std::string_view label) {
 namespace {
 
 bool may_select(const scenarios::ResourceClaim& claim, scenarios::DraDevice device,
-                const models::MigGeometry* geometry) {
+                const MigGeometry* geometry) {
   const auto is_selected = [&](std::string profile) {
     device.profile = std::move(profile);
     return std::ranges::all_of(claim.selectors, [&](const Located<std::string>& selector) {
@@ -111,9 +106,8 @@ bool may_select(const scenarios::ResourceClaim& claim, scenarios::DraDevice devi
   };
   if (is_selected("")) return true;
   return geometry != nullptr &&
-         std::ranges::any_of(geometry->profiles, [&](const models::MigProfile& profile) {
-           return is_selected(profile.name);
-         });
+         std::ranges::any_of(geometry->profiles,
+                             [&](const MigProfile& profile) { return is_selected(profile.name); });
 }
 
 // The kinds of devices of the pool that the workload asks for.
@@ -129,7 +123,7 @@ std::vector<const DomainKind*> kinds_for(const PoolModel& pool, const PoolDemand
 }  // namespace
 
 std::optional<Reason> why_unclaimed(const Scenario& base, const World& world,
-                                    const models::Catalogue& catalogue) {
+                                    const Catalogue& catalogue) {
   for (const Workload& workload : base.workloads) {
     const scenarios::ResourceClaim* claim = base.claim_of(workload);
     const auto model =
@@ -160,8 +154,7 @@ std::optional<Reason> why_homeless(const Scenario& base, const std::vector<std::
       };
       if (std::ranges::any_of(base.node_pools, has)) continue;
       return Reason{
-          fmt::format("\"{}\" selects nodes with {}={}, which no node pool of the "
-                      "scenario has",
+          fmt::format("\"{}\" selects nodes with {}={}, which no node pool of the scenario has",
                       workload.name.value, wanted.first, wanted.second)};
     }
     return Reason{

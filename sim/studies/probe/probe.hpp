@@ -26,8 +26,8 @@ namespace slicewise::sim {
 
 // The world of the scenario in which the probe's input is scaled and that runs on the probe's
 // pools; without pools on its own. Errors are those of build_world.
-Expected<World> probe_world(const scenarios::Scenario& base, const PlanProbe& probe,
-                            const models::Catalogue& catalogue, bool force = false);
+Expected<World> probe_world(const Scenario& base, const PlanProbe& probe,
+                            const Catalogue& catalogue, bool force = false);
 
 // Why a configuration is not simulated.
 struct Refusal {
@@ -48,17 +48,15 @@ Reason joined(Reason first, const Reason& second);
 std::optional<Refusal> refusal_of(const Expected<World>& world);
 
 // The pool of a type for these workloads, one pod on each GPU; a fraction of a GPU is a vGPU.
-PoolChoice unshared(const models::InstanceType& type, std::vector<std::string> workloads);
+PoolChoice unshared(const InstanceType& type, std::vector<std::string> workloads);
 
 // Those that have pods.
-std::vector<std::string> workloads_with_pods(const scenarios::Scenario& scenario);
+std::vector<std::string> workloads_with_pods(const Scenario& scenario);
 
 // Of whatever kind; 1 where its pods ask for none by a resource.
-std::int64_t gpus_asked_for(const scenarios::Workload& workload);
+std::int64_t gpus_asked_for(const Workload& workload);
 // Whether each of its pods asks for several GPUs: they are not shared with others.
-inline bool has_several_gpus(const scenarios::Workload& workload) {
-  return gpus_asked_for(workload) > 1;
-}
+inline bool has_several_gpus(const Workload& workload) { return gpus_asked_for(workload) > 1; }
 
 // More replications would not make it stand: pods are lost, or a limit is missed by far.
 bool fails_clearly(const OptionFigures& figures);
@@ -71,7 +69,7 @@ inline constexpr double kRequestsBeyond = 50;
 
 // Refuses pods that ask for several GPU resources or, but for recorded jobs, for several parts of
 // GPUs, and a scenario without pods. `what`: "strategies are compared", for the message.
-void check_pods(const scenarios::Scenario& scenario, std::string_view what, Diagnostics& found);
+void check_pods(const Scenario& scenario, std::string_view what, Diagnostics& found);
 
 // What is wrong with the scenario itself: the errors that it has in every world. REQUIRES: one
 // world or more.
@@ -79,22 +77,20 @@ Diagnostics errors_everywhere(std::span<const Expected<World>> worlds);
 
 // Services whose pods take longer to start than the warm-up lasts: what comes before counts as
 // lost.
-Diagnostics late_starts(const scenarios::Scenario& scenario);
+Diagnostics late_starts(const Scenario& scenario);
 
 // Words of flags and of a scenario's planning section. What nobody knows is added to `found`.
 using Names = std::vector<Located<std::string>>;
 Names as_names(const std::vector<std::string>& flags);
 // A type by its name, of a family those that are still sold; each once.
-std::vector<const models::InstanceType*> types_named(const Names& names,
-                                                     const models::Catalogue& catalogue,
-                                                     Diagnostics& found);
-void add_type(const models::InstanceType* type, std::vector<const models::InstanceType*>& types);
+std::vector<const InstanceType*> types_named(const Names& names, const Catalogue& catalogue,
+                                             Diagnostics& found);
+void add_type(const InstanceType* type, std::vector<const InstanceType*>& types);
 std::vector<Strategy> strategies_named(const Names& names, Diagnostics& found);
-std::vector<std::string> purchases_named(const Names& names, const scenarios::Scenario& scenario,
+std::vector<std::string> purchases_named(const Names& names, const Scenario& scenario,
                                          Diagnostics& found);
 // A price plan is agreed for certain instance types; everything else is sold for all.
-bool is_sold(const scenarios::Scenario& scenario, const std::string& type,
-             const std::string& purchase);
+bool is_sold(const Scenario& scenario, const std::string& type, const std::string& purchase);
 
 // What the pods of a scenario take of a GPU's memory, with their CUDA contexts.
 struct GpuMemoryNeeds {

@@ -228,9 +228,9 @@ class LineReader {
   bool failed_ = false;
 };
 
-const Record& probe_record() {
+Record probe_record() {
   using P = PlanProbe;
-  static const Record declared{
+  return {
       "a simulation that is asked for",
       {field<&P::pools>("pools", "none: the scenario's own"),
        field<&P::replications>("replications", "runs"), field<&P::input>("input", "what is scaled"),
@@ -238,19 +238,16 @@ const Record& probe_record() {
        field<&P::until_clear>("untilClear", "only whether it stands"),
        field<&P::fresh>("fresh", "other random numbers"),
        field<&P::glance>("glance", "what is likely will do")}};
-  return declared;
 }
 
-const Record& answer_record() {
+Record answer_record() {
   using A = PlanAnswer;
-  static const Record declared{
-      "what it found",
-      {field<&A::figures>("figures"), field<&A::code>("code", "of why it cannot run"),
-       field<&A::refused, &Reason::form>("refused", "why it cannot run"),
-       field<&A::refused, &Reason::figures>("refusedFigures", "in the places of it"),
-       field<&A::partial>("partial", "the figures are of what said no"),
-       field<&A::had_all_nodes>("hadAllNodes", "more nodes would change nothing")}};
-  return declared;
+  return {"what it found",
+          {field<&A::figures>("figures"), field<&A::code>("code", "of why it cannot run"),
+           field<&A::refused, &Reason::form>("refused", "why it cannot run"),
+           field<&A::refused, &Reason::figures>("refusedFigures", "in the places of it"),
+           field<&A::partial>("partial", "the figures are of what said no"),
+           field<&A::had_all_nodes>("hadAllNodes", "more nodes would change nothing")}};
 }
 
 std::string line_of(const Record& record, const void* object) {
@@ -269,16 +266,18 @@ std::optional<T> read_line(const Record& record, std::string_view line) {
 
 }  // namespace
 
-std::string probe_line(const PlanProbe& probe) { return line_of(probe_record(), &probe); }
+std::string probe_line(const PlanProbe& probe) { return line_of(once<probe_record>(), &probe); }
 
 std::optional<PlanProbe> read_probe(std::string_view line) {
-  return read_line<PlanProbe>(probe_record(), line);
+  return read_line<PlanProbe>(once<probe_record>(), line);
 }
 
-std::string answer_line(const PlanAnswer& answer) { return line_of(answer_record(), &answer); }
+std::string answer_line(const PlanAnswer& answer) {
+  return line_of(once<answer_record>(), &answer);
+}
 
 std::optional<PlanAnswer> read_answer(std::string_view line) {
-  return read_line<PlanAnswer>(answer_record(), line);
+  return read_line<PlanAnswer>(once<answer_record>(), line);
 }
 
 }  // namespace slicewise::sim

@@ -226,10 +226,11 @@ std::optional<Reason> too_large_for_a_node(const World& world) {
                                 workload.name),
                     fmt::format("{}m", pod.cpu), pool.instance_type, fmt::format("{}m", empty.cpu));
     }
-    return reason(fmt::format("a pod of \"{}\" asks for {{}} MiB of host memory, a node of {{}} "
-                              "offers {{}} MiB",
-                              workload.name),
-                  pod.memory >> 20, pool.instance_type, empty.memory >> 20);
+    return reason(
+        fmt::format(
+            "a pod of \"{}\" asks for {{}} MiB of host memory, a node of {{}} offers {{}} MiB",
+            workload.name),
+        pod.memory >> 20, pool.instance_type, empty.memory >> 20);
   }
   return std::nullopt;
 }

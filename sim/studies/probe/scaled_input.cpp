@@ -17,9 +17,6 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::Scenario;
-using scenarios::Workload;
-
 // What a flip changes together, under the name that plans give it.
 struct FlipInput {
   std::string_view name;
@@ -49,7 +46,7 @@ std::optional<std::string_view> below(const Workload& workload, std::string_view
 }
 
 void scale_fields(Workload& workload, std::span<const std::string_view> paths, double factor,
-                  const models::Catalogue& catalogue) {
+                  const Catalogue& catalogue) {
   const Workload resolved = filled_in(workload, catalogue);
   lay_figures(resolved, workload);
   for (const std::string_view path : paths) {
@@ -60,8 +57,7 @@ void scale_fields(Workload& workload, std::span<const std::string_view> paths, d
   }
 }
 
-void scale(Workload& workload, std::string_view name, double factor,
-           const models::Catalogue& catalogue) {
+void scale(Workload& workload, std::string_view name, double factor, const Catalogue& catalogue) {
   const auto* const flip = std::ranges::find(kFlipInputs, name, &FlipInput::name);
   if (flip != std::end(kFlipInputs)) {
     scale_fields(workload, flip->paths(), factor, catalogue);
@@ -70,7 +66,7 @@ void scale(Workload& workload, std::string_view name, double factor,
   }
 }
 
-void set_sm_active(Workload& workload, double share, const models::Catalogue& catalogue) {
+void set_sm_active(Workload& workload, double share, const Catalogue& catalogue) {
   const Workload resolved = filled_in(workload, catalogue);
   if (!lacks_sm_active(resolved)) return;
   lay_figures(resolved, workload);
@@ -90,7 +86,7 @@ bool has_traffic(const Scenario& scenario) {
   return std::ranges::any_of(scenario.workloads, has) || !scenario.pipelines.empty();
 }
 
-std::vector<std::string> flip_inputs(const Scenario& scenario, const models::Catalogue& catalogue) {
+std::vector<std::string> flip_inputs(const Scenario& scenario, const Catalogue& catalogue) {
   std::vector<std::string> inputs;
   if (has_traffic(scenario)) inputs.emplace_back(kTraffic);
   for (const Workload& workload : scenario.workloads) {
@@ -111,7 +107,7 @@ bool lacks_sm_active(const Workload& workload) {
 }
 
 Scenario scaled_input(const Scenario& scenario, std::string_view input, double factor,
-                      const models::Catalogue& catalogue) {
+                      const Catalogue& catalogue) {
   if (input.empty()) return scenario;
   if (input == kTraffic) {
     const auto targets = load_targets(scenario, {});

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <mutex>
-#include <utility>
 
 #include "../../result/merge.hpp"
 
@@ -112,8 +111,7 @@ PlanAnswer ProbeBatch::ask_one(const PlanProbe& probe) {
   return ask(one).front();
 }
 
-ProbeRunner probe_threads(const scenarios::Scenario& base, const models::Catalogue& catalogue,
-                          const RunOptions& run) {
+ProbeRunner probe_threads(const Scenario& base, const Catalogue& catalogue, const RunOptions& run) {
   RunOptions quiet = run;  // probes are counted, not the replications of each
   quiet.progress = nullptr;
   return [run, quiet, answer = probe_answerer(base, catalogue, run.interrupted), done = 0,

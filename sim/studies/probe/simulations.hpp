@@ -75,7 +75,6 @@ class ProbeBatch {
 };
 
 // Threads of this process, each of which takes whole probes.
-ProbeRunner probe_threads(const scenarios::Scenario& base, const models::Catalogue& catalogue,
-                          const RunOptions& run);
+ProbeRunner probe_threads(const Scenario& base, const Catalogue& catalogue, const RunOptions& run);
 
 }  // namespace slicewise::sim

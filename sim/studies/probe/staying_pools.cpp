@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
-#include <string>
 #include <tuple>
 #include <utility>
 
@@ -22,15 +20,11 @@
 namespace slicewise::sim {
 namespace {
 
-using scenarios::NodePool;
-using scenarios::Scenario;
-using scenarios::Workload;
-
 // What the plugin of the pool calls the devices of the choice, before it shares them.
 std::vector<std::string> devices_of(const NodePool& pool, const PoolChoice& choice) {
   if (!pool.mig) return {std::string(kGpuResource)};
   std::vector<std::string> devices;
-  for (const models::MigCount& count : choice.mig) {
+  for (const MigCount& count : choice.mig) {
     devices.emplace_back(
         scenarios::device_name(pool.mig->strategy, scenarios::mig_resource(count.profile)));
   }
@@ -44,8 +38,8 @@ std::string advertised_by(const NodePool& pool, const std::string& device) {
 
 // The profiles of each GPU of a node; nullopt: nobody knows, or they change.
 std::optional<std::vector<std::vector<std::string>>> cuts_of(const NodePool& pool,
-                                                             const models::InstanceType& type,
-                                                             const models::MigGeometry& geometry) {
+                                                             const InstanceType& type,
+                                                             const MigGeometry& geometry) {
   Diagnostics found;
   if (!pool.mig->changes.empty()) return std::nullopt;
   const auto node = cut_node(pool, type, geometry, pool.mig->config, found);
@@ -61,9 +55,9 @@ std::optional<std::vector<std::vector<std::string>>> cuts_of(const NodePool& poo
   return cuts;
 }
 
-bool are_cut_alike(const NodePool& own, const NodePool& pool, const models::Catalogue& catalogue) {
+bool are_cut_alike(const NodePool& own, const NodePool& pool, const Catalogue& catalogue) {
   if (!own.mig || !pool.mig) return !own.mig && !pool.mig;
-  const models::InstanceType* type = catalogue.find_instance(pool.instance_type.value);
+  const InstanceType* type = catalogue.find_instance(pool.instance_type.value);
   const auto* geometry = type == nullptr ? nullptr : catalogue.find_mig(type->gpu_model);
   if (geometry == nullptr) return false;
   const auto cuts = cuts_of(own, *type, *geometry);
@@ -81,7 +75,7 @@ bool have_mps_alike(const NodePool& own, const NodePool& pool) {
 
 // Whether pods meet the same devices, whatever these are called.
 bool share_alike(const NodePool& own, const NodePool& pool, const PoolChoice& choice,
-                 const models::Catalogue& catalogue) {
+                 const Catalogue& catalogue) {
   const bool other_plugin = own.virtual_gpu || own.nos || own.kai || own.dra || own.hami;
   if (other_plugin || pool.hami || own.vgpu || pool.vgpu) return false;
   if (!are_cut_alike(own, pool, catalogue)) return false;
@@ -110,7 +104,7 @@ bool may_take(const NodePool& own, const Workload& workload) {
 }
 
 std::optional<Likeness> likeness_of(const Scenario& base, const NodePool& own, const NodePool& pool,
-                                    const PoolChoice& choice, const models::Catalogue& catalogue) {
+                                    const PoolChoice& choice, const Catalogue& catalogue) {
   if (own.instance_type.value != pool.instance_type.value ||
       own.capacity_type != pool.capacity_type) {
     return std::nullopt;
@@ -167,7 +161,7 @@ std::vector<std::optional<std::size_t>> successors(
 
 std::vector<StayingPool> staying_pools(const Scenario& base, std::span<const PoolChoice> choices,
                                        std::span<const NodePool> pools,
-                                       const models::Catalogue& catalogue) {
+                                       const Catalogue& catalogue) {
   const auto likeness = [&](std::size_t from, std::size_t to) {
     return likeness_of(base, base.node_pools[from], pools[to], choices[to], catalogue);
   };

@@ -135,7 +135,7 @@ std::vector<SureMiss> SureMisses::in(const Replication& so_far) {
 bool is_likely_to_hold(const World& world, const Replication& so_far) {
   if (!world.pipelines.empty()) return false;
   for (std::size_t w = 0; w < world.workloads.size(); ++w) {
-    const scenarios::Workload& spec = world.workloads[w].spec;
+    const Workload& spec = world.workloads[w].spec;
     if (!spec.traffic) continue;
     const bool steady = std::holds_alternative<std::monostate>(spec.traffic->shape);
     const RequestRecord& record = so_far.workloads[w].requests;

@@ -36,7 +36,7 @@ class SureMisses {
  private:
   struct Source {
     SureMiss whose;  // its objective says nothing
-    const scenarios::Traffic* traffic = nullptr;
+    const Traffic* traffic = nullptr;
     const std::vector<scenarios::Objective>* objectives = nullptr;
     std::uint32_t entity = 0;
     std::optional<std::int64_t> requests = {};  // after the warm-up; nobody needed it yet

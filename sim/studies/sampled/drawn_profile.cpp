@@ -75,8 +75,7 @@ double lognormal(double value, const models::FigureUncertainty& known, double sc
   return known.between ? std::clamp(drawn, known.between->least, known.between->most) : drawn;
 }
 
-void move_by(models::WorkloadProfile& profile, const models::FigureUncertainty& known,
-             double score) {
+void move_by(WorkloadProfile& profile, const models::FigureUncertainty& known, double score) {
   const std::string_view figure = known.figure;
   if (figure == "soloMs" && profile.solo_step) {
     const auto ms = static_cast<double>(profile.solo_step->ns) * 1e-6;
@@ -99,8 +98,8 @@ void move_by(models::WorkloadProfile& profile, const models::FigureUncertainty& 
 
 }  // namespace
 
-models::WorkloadProfile drawn_profile(models::WorkloadProfile profile, std::uint64_t seed,
-                                      std::uint32_t replication) {
+WorkloadProfile drawn_profile(WorkloadProfile profile, std::uint64_t seed,
+                              std::uint32_t replication) {
   const std::vector<double> scores = drawn_scores(
       profile.uncertainty, {seed, replication, entity_of(profile.name), Purpose::Input});
   for (std::size_t i = 0; i < scores.size(); ++i) {

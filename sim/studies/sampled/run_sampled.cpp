@@ -22,15 +22,13 @@ namespace slicewise::sim {
 namespace {
 
 // The profile that a workload names, where some of its figures are known within an interval only.
-const models::WorkloadProfile* uncertain_profile(const scenarios::Workload& workload,
-                                                 const models::Catalogue& catalogue) {
+const WorkloadProfile* uncertain_profile(const Workload& workload, const Catalogue& catalogue) {
   if (workload.profile.value.empty()) return nullptr;
-  const models::WorkloadProfile* profile = catalogue.find_profile(workload.profile.value);
+  const WorkloadProfile* profile = catalogue.find_profile(workload.profile.value);
   return profile == nullptr || profile->uncertainty.empty() ? nullptr : profile;
 }
 
-const models::LlmModel* uncertain_model(const scenarios::Workload& workload,
-                                        const models::Catalogue& catalogue) {
+const models::LlmModel* uncertain_model(const Workload& workload, const Catalogue& catalogue) {
   if (!workload.llm || workload.llm->model.value.empty()) return nullptr;
   const models::LlmModel* model = catalogue.find_llm_model(workload.llm->model.value);
   return model == nullptr || model->uncertainty.empty() ? nullptr : model;
@@ -48,9 +46,9 @@ bool has_bounds_only(const World& world) {
 
 }  // namespace
 
-bool has_uncertain_inputs(const scenarios::Scenario& scenario, const World& world,
-                          const models::Catalogue& catalogue) {
-  const auto has_intervals = [&](const scenarios::Workload& workload) {
+bool has_uncertain_inputs(const Scenario& scenario, const World& world,
+                          const Catalogue& catalogue) {
+  const auto has_intervals = [&](const Workload& workload) {
     return uncertain_profile(workload, catalogue) != nullptr ||
            uncertain_model(workload, catalogue) != nullptr;
   };
@@ -78,8 +76,7 @@ void spread_bounds(std::size_t replication, const WorkloadModel& model, const Wo
 
 // Any order of magnitude is as likely as another; each workload has its own, as it is the ratio of
 // two that counts.
-Duration drawn_kernel(const scenarios::Workload& workload, std::uint64_t seed,
-                      std::size_t replication) {
+Duration drawn_kernel(const Workload& workload, std::uint64_t seed, std::size_t replication) {
   const scenarios::KernelRange range = scenarios::kernel_range(workload);
   RandomStream random(seed, static_cast<std::uint32_t>(replication),
                       entity_of(workload.name.value + ".kernelTime"), Purpose::Input);
@@ -90,11 +87,10 @@ Duration drawn_kernel(const scenarios::Workload& workload, std::uint64_t seed,
 
 }  // namespace
 
-std::optional<models::Catalogue> with_drawn_models(const scenarios::Scenario& scenario,
-                                                   const models::Catalogue& catalogue,
-                                                   std::uint32_t replication) {
-  std::optional<models::Catalogue> drawn;
-  for (const scenarios::Workload& workload : scenario.workloads) {
+std::optional<Catalogue> with_drawn_models(const Scenario& scenario, const Catalogue& catalogue,
+                                           std::uint32_t replication) {
+  std::optional<Catalogue> drawn;
+  for (const Workload& workload : scenario.workloads) {
     const models::LlmModel* model = uncertain_model(workload, catalogue);
     if (model == nullptr) continue;
     if (!drawn) drawn = catalogue;
@@ -104,13 +100,13 @@ std::optional<models::Catalogue> with_drawn_models(const scenarios::Scenario& sc
   return drawn;
 }
 
-Expected<World> drawn_world(scenarios::Scenario scenario, const World& world,
-                            const models::Catalogue& models, std::size_t replication) {
+Expected<World> drawn_world(Scenario scenario, const World& world, const Catalogue& models,
+                            std::size_t replication) {
   for (std::size_t w = 0; w < scenario.workloads.size(); ++w) {
-    scenarios::Workload& workload = scenario.workloads[w];
+    Workload& workload = scenario.workloads[w];
     const WorkloadModel& model = world.workloads[w];
-    if (const models::WorkloadProfile* profile = uncertain_profile(workload, models)) {
-      const models::WorkloadProfile drawn = models::on_whole_gpu(
+    if (const WorkloadProfile* profile = uncertain_profile(workload, models)) {
+      const WorkloadProfile drawn = models::on_whole_gpu(
           drawn_profile(*profile, scenario.seed, static_cast<std::uint32_t>(replication)), models);
       take_profile(drawn, workload);
       take_times(drawn, workload);
@@ -187,7 +183,7 @@ VariantResult merged(const World& world, const std::vector<Replication>& records
 
 }  // namespace
 
-Expected<Result> run_sampled(const scenarios::ScenarioSet& set, const models::Catalogue& catalogue,
+Expected<Result> run_sampled(const ScenarioSet& set, const Catalogue& catalogue,
                              const RunOptions& options) {
   const auto worlds = worlds_of(set, catalogue, UnknownInputs::Drawn);
   if (!worlds) return tl::unexpected(worlds.error());
@@ -196,10 +192,10 @@ Expected<Result> run_sampled(const scenarios::ScenarioSet& set, const models::Ca
     uncertain = uncertain || has_uncertain_inputs(set.variants[w], (*worlds)[w], catalogue);
   }
   if (!uncertain) {
-    return tl::unexpected(Diagnostics{make_diagnostic(
-        Code::InputMissing, set.variants.front().where, std::string(kNothingToDraw),
-        "`slicewise calibrate --out` writes both from measurements; lay them over the catalogue "
-        "with --catalogue")});
+    return tl::unexpected(Diagnostics{
+        make_diagnostic(Code::InputMissing, set.variants.front().where, std::string(kNothingToDraw),
+                        "`slicewise calibrate --out` writes both from measurements; lay them over "
+                        "the catalogue with --catalogue")});
   }
   std::vector<std::pair<std::size_t, std::size_t>> tasks;
   for (std::size_t w = 0; w < worlds->size(); ++w) {
@@ -209,7 +205,7 @@ Expected<Result> run_sampled(const scenarios::ScenarioSet& set, const models::Ca
   try {
     records = results_of<Replication>(tasks.size(), options, [&](std::size_t t) {
       const auto [w, r] = tasks[t];
-      const scenarios::Scenario& variant = set.variants[w];
+      const Scenario& variant = set.variants[w];
       const auto models = with_drawn_models(variant, catalogue, static_cast<std::uint32_t>(r));
       Expected<World> world = drawn_world(variant, (*worlds)[w], models ? *models : catalogue,
                                           static_cast<std::size_t>(r));

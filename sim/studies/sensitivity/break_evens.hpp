@@ -21,9 +21,9 @@ struct VariedWorld {
 
 // What is varied, and what came of it.
 struct SensitivitySubject {
-  scenarios::Scenario base;
+  Scenario base;
   World world;
-  const models::Catalogue* catalogue = nullptr;
+  const Catalogue* catalogue = nullptr;
   std::vector<InputPlace> places;
   Simulated as_is;
   std::vector<VariedWorld> varied;

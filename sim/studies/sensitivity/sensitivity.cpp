@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/sim/judge.hpp"
-
 #include "../../run/replications.hpp"
 #include "../probe/inputs.hpp"
 #include "break_evens.hpp"
@@ -15,8 +13,6 @@
 
 namespace slicewise::sim {
 namespace {
-
-using scenarios::Scenario;
 
 // An interval needs two.
 constexpr int kFewestToCompare = 2;
@@ -122,8 +118,8 @@ void sort_effects(SensitivityStudy& study) {
   }
 }
 
-Expected<SensitivitySubject> subject_of(const scenarios::ScenarioSet& set, std::size_t variant,
-                                        const models::Catalogue& catalogue,
+Expected<SensitivitySubject> subject_of(const ScenarioSet& set, std::size_t variant,
+                                        const Catalogue& catalogue,
                                         const SensitivityOptions& options) {
   SensitivitySubject subject;
   subject.base = set.variants[variant];
@@ -156,8 +152,8 @@ bool flips_objective(const InputEffect& effect) {
   return (effect.low && !effect.low->flips.empty()) || (effect.high && !effect.high->flips.empty());
 }
 
-Expected<SensitivityStudy> find_sensitivity(const scenarios::ScenarioSet& set, std::size_t variant,
-                                            const models::Catalogue& catalogue,
+Expected<SensitivityStudy> find_sensitivity(const ScenarioSet& set, std::size_t variant,
+                                            const Catalogue& catalogue,
                                             const SensitivityOptions& options) {
   auto chosen = subject_of(set, variant, catalogue, options);
   if (!chosen) return tl::unexpected(std::move(chosen.error()));
@@ -189,8 +185,8 @@ Expected<SensitivityStudy> find_sensitivity(const scenarios::ScenarioSet& set, s
   return study;
 }
 
-Expected<std::size_t> count_varied_inputs(const scenarios::ScenarioSet& set, std::size_t variant,
-                                          const models::Catalogue& catalogue,
+Expected<std::size_t> count_varied_inputs(const ScenarioSet& set, std::size_t variant,
+                                          const Catalogue& catalogue,
                                           const SensitivityOptions& options) {
   const auto subject = subject_of(set, variant, catalogue, options);
   if (!subject) return tl::unexpected(subject.error());

@@ -12,7 +12,7 @@
 #include "../cluster/llm_scenarios.hpp"
 #include "../demo.hpp"
 #include "studies/plan/block_candidates.hpp"
-#include "studies/plan/more_done.hpp"
+#include "studies/plan/plan_sections.hpp"
 #include "studies/probe/probe.hpp"
 
 namespace slicewise::sim {
@@ -54,7 +54,9 @@ TEST(SayPools, CountsThePoolsOfAFleet) {
   const Scenario scenario = scenario_of({small_service("calm", 5, 200)});
   const PlanSpace space = space_of(scenario, {"exclusive"});
   std::string said;
-  BlockSearch search{scenario, demo::catalogue(), space, scenarios::PlanGoal::MonthlyCost, 2};
+  ProbeBatch probes(probe_threads(scenario, demo::catalogue(), {}));
+  BlockSearch search{scenario, demo::catalogue(), space, probes, scenarios::PlanGoal::MonthlyCost,
+                     2};
   search.so_far = [&](const std::string& line) { said = line; };
   PoolChoice pool;
   pool.instance_type = "g5.xlarge";
@@ -71,19 +73,23 @@ TEST(SearchBlocks, FindWhatEachOfThemFinds) {
       scenario_of({small_service("calm", 5, 200), small_service("busy", 60, 40),
                    small_service("strict", 20, 32)});
   const PlanSpace space = space_of(scenario, {"exclusive", "timeSlicing", "mps"});
-  const BlockSearch search{scenario, demo::catalogue(), space, scenarios::PlanGoal::MonthlyCost, 2};
+  ProbeBatch probes(probe_threads(scenario, demo::catalogue(), {}));
+  const BlockSearch search{
+      scenario, demo::catalogue(), space, probes, scenarios::PlanGoal::MonthlyCost, 2};
   const std::vector<std::vector<std::string>> blocks = {
       {"calm"}, {"busy"}, {"calm", "busy"}, {"busy", "strict"}, {"calm", "busy", "strict"}};
   for (const Depth depth : {Depth::First, Depth::Glance}) {
     for (const double cap : {400.0, 2000.0}) {
       std::vector<BlockQuestion> questions;
-      for (const auto& block : blocks) questions.push_back({search, block, cap});
       ProbeBatch together(probe_threads(scenario, demo::catalogue(), {}));
-      const std::vector<BlockResult> results = search_blocks(questions, depth, together);
+      const BlockSearch of_all = search_within(search, scenario, space, &together);
+      for (const auto& block : blocks) questions.push_back({of_all, block, cap});
+      const std::vector<BlockResult> results = search_blocks(questions, depth);
       ASSERT_EQ(results.size(), blocks.size());
       for (std::size_t b = 0; b < blocks.size(); ++b) {
         ProbeBatch alone(probe_threads(scenario, demo::catalogue(), {}));
-        const BlockResult one = search_block(search, blocks[b], 1, cap, depth, alone);
+        const BlockResult one =
+            search_block(search_within(search, scenario, space, &alone), blocks[b], 1, cap, depth);
         ASSERT_EQ(results[b].options.size(), one.options.size()) << b << ' ' << cap;
         EXPECT_EQ(results[b].configurations, one.configurations);
         if (one.options.empty()) continue;
@@ -92,8 +98,7 @@ TEST(SearchBlocks, FindWhatEachOfThemFinds) {
       }
     }
   }
-  ProbeBatch nobody(probe_threads(scenario, demo::catalogue(), {}));
-  EXPECT_TRUE(search_blocks({}, Depth::First, nobody).empty());
+  EXPECT_TRUE(search_blocks({}, Depth::First).empty());
 }
 
 // The instance types on which the cheapest way to run the block is sought.
@@ -104,7 +109,9 @@ std::set<std::string> types_looked_at(const Workload& workload) {
   options.strategies = {"exclusive", "timeSlicing"};
   options.replicas = {2};
   const PlanSpace space = *plan_space(scenario, demo::catalogue(), options);
-  const BlockSearch search{scenario, demo::catalogue(), space, scenarios::PlanGoal::MonthlyCost, 1};
+  ProbeBatch probes(probe_threads(scenario, demo::catalogue(), {}));
+  const BlockSearch search{
+      scenario, demo::catalogue(), space, probes, scenarios::PlanGoal::MonthlyCost, 1};
   BlockResult ignored;
   std::vector<BlockCandidate> candidates = block_candidates(search, {"api"}, ignored);
   EXPECT_GE(candidates.size(), 3U);
@@ -159,7 +166,6 @@ TEST(SearchBlock, AsksForNoMoreNodesThanThereEverWere) {
   options.strategies = {"exclusive"};
   options.max_nodes = 8;
   const PlanSpace space = *plan_space(scenario, demo::catalogue(), options);
-  const BlockSearch search{scenario, demo::catalogue(), space, scenarios::PlanGoal::MonthlyCost, 1};
   std::set<std::pair<std::string, int>> asked;
   const ProbeJournal journal{[](const PlanProbe&) { return std::nullopt; },
                              [&](const PlanProbe& probe, const PlanAnswer& answer) {
@@ -169,8 +175,10 @@ TEST(SearchBlock, AsksForNoMoreNodesThanThereEverWere) {
                                EXPECT_TRUE(answer.had_all_nodes);
                              }};
   ProbeBatch probes(probe_threads(scenario, demo::catalogue(), {}), journal);
+  const BlockSearch search{
+      scenario, demo::catalogue(), space, probes, scenarios::PlanGoal::MonthlyCost, 1};
   constexpr double kThreeOfG4dn = 1200;  // dollars a month, less than a g5.48xlarge
-  search_block(search, {"api"}, 1, kThreeOfG4dn, Depth::First, probes);
+  search_block(search, {"api"}, 1, kThreeOfG4dn, Depth::First);
   EXPECT_EQ(asked, (std::set<std::pair<std::string, int>>{{"g4dn.xlarge", 4}}));
   EXPECT_NEAR(least_monthly(search, {"api"}).value_or(0), 0.526 * 730, 1);
 }
@@ -189,7 +197,9 @@ OptionFigures missing_by(const std::string& workload, double times) {
 TEST(MissesEnough, WhereAReplicationHasManyRequestsBeyondTheQuantile) {
   Scenario scenario = scenario_of({small_service("rare", 5, 100), small_service("many", 60, 100)});
   const PlanSpace space = space_of(scenario, {"exclusive"});
-  const BlockSearch search{scenario, demo::catalogue(), space, scenarios::PlanGoal::MonthlyCost, 2};
+  ProbeBatch probes(probe_threads(scenario, demo::catalogue(), {}));
+  const BlockSearch search{
+      scenario, demo::catalogue(), space, probes, scenarios::PlanGoal::MonthlyCost, 2};
   EXPECT_TRUE(misses_enough(search, missing_by("many", 1.15)));
   EXPECT_FALSE(misses_enough(search, missing_by("many", 1.05)));
   EXPECT_FALSE(misses_enough(search, missing_by("rare", 1.15)));
@@ -205,7 +215,9 @@ TEST(SearchBlock, AsksNoMoreOfWhatMissesEnough) {
   Scenario scenario = scenario_of({small_service("many", 60, 40), small_service("more", 25, 36)});
   scenario.duration = seconds(60);
   const PlanSpace space = space_of(scenario, {"timeSlicing", "mps"});
-  const BlockSearch search{scenario, demo::catalogue(), space, scenarios::PlanGoal::MonthlyCost, 2};
+  ProbeBatch probes(probe_threads(scenario, demo::catalogue(), {}));
+  const BlockSearch search{
+      scenario, demo::catalogue(), space, probes, scenarios::PlanGoal::MonthlyCost, 2};
   for (const Depth depth : {Depth::First, Depth::Glance}) {
     std::vector<std::string> missed;  // pools that missed enough in one replication
     int asked_again = 0;
@@ -223,8 +235,8 @@ TEST(SearchBlock, AsksNoMoreOfWhatMissesEnough) {
                               misses_enough(search, *answer.figures);
           if (enough && probe.replications == 1) missed.push_back(pools_of(probe));
         }};
-    ProbeBatch probes(probe_threads(scenario, demo::catalogue(), {}), journal);
-    search_block(search, {"many", "more"}, 1, 4000.0, depth, probes);
+    ProbeBatch told(probe_threads(scenario, demo::catalogue(), {}), journal);
+    search_block(search_within(search, scenario, space, &told), {"many", "more"}, 1, 4000.0, depth);
     EXPECT_EQ(asked_again, 0) << static_cast<int>(depth);
     EXPECT_FALSE(missed.empty()) << static_cast<int>(depth);
   }
@@ -241,8 +253,9 @@ TEST(MoreDone, TakesAnotherWayToShareOfTheSamePrice) {
   trainer.work->units = 1000;
   const Scenario scenario = scenario_of({small_service("calm", 5, 400), trainer});
   const PlanSpace space = space_of(scenario, {"timeSlicing", "mps"});
-  const BlockSearch search{scenario, demo::catalogue(), space, scenarios::PlanGoal::MonthlyCost, 2};
   ProbeBatch probes(probe_threads(scenario, demo::catalogue(), {}));
+  const BlockSearch search{
+      scenario, demo::catalogue(), space, probes, scenarios::PlanGoal::MonthlyCost, 2};
   PlanProbe probe;
   PoolChoice pool;
   pool.instance_type = "g4dn.xlarge";
@@ -258,7 +271,7 @@ TEST(MoreDone, TakesAnotherWayToShareOfTheSamePrice) {
   ASSERT_TRUE(option.figures.stands());
   option.goal = to_dollars(option.figures.monthly);
   const OptionFigures before = option.figures;
-  get_more_done(search, option, probes);
+  get_more_done(search, option);
   EXPECT_EQ(option.pools.front().strategy, Strategy::TimeSlicing);
   EXPECT_EQ(option.figures.monthly, before.monthly);
   EXPECT_GT(option.figures.work.front().per_hour, 1.1 * before.work.front().per_hour);
@@ -266,11 +279,11 @@ TEST(MoreDone, TakesAnotherWayToShareOfTheSamePrice) {
   Scenario with_objective = scenario;
   with_objective.workloads.back().objectives.push_back(
       {scenarios::Figure::CompletionP95, hours(1), {}});
-  const BlockSearch there{with_objective, demo::catalogue(), space,
-                          scenarios::PlanGoal::MonthlyCost, 2};
-  option.pools = {pool};
   ProbeBatch nobody(probe_threads(with_objective, demo::catalogue(), {}));
-  get_more_done(there, option, nobody);
+  const BlockSearch there{
+      with_objective, demo::catalogue(), space, nobody, scenarios::PlanGoal::MonthlyCost, 2};
+  option.pools = {pool};
+  get_more_done(there, option);
   EXPECT_EQ(option.pools.front().strategy, Strategy::Mps);
   EXPECT_EQ(nobody.simulations(), 0);
 }

@@ -1,5 +1,3 @@
-#include "studies/plan/busiest_minutes.hpp"
-
 #include <cstdlib>
 #include <optional>
 #include <utility>
@@ -8,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "../demo.hpp"
+#include "studies/plan/plan_sections.hpp"
 
 namespace slicewise::sim {
 namespace {

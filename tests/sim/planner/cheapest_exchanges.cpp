@@ -13,7 +13,7 @@
 #include "slicewise/sim/kernel/random.hpp"
 
 #include "../demo.hpp"
-#include "studies/plan/plan_path.hpp"
+#include "studies/plan/plan_sections.hpp"
 
 // Which pools give way to which, against every set of exchanges.
 namespace slicewise::sim {

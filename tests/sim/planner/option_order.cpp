@@ -7,7 +7,7 @@
 #include "slicewise/sim/kernel/random.hpp"
 
 #include "../demo.hpp"
-#include "studies/plan/more_done.hpp"
+#include "studies/plan/plan_sections.hpp"
 #include "studies/probe/simulations.hpp"
 
 namespace slicewise::sim {

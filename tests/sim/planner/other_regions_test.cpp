@@ -1,11 +1,10 @@
-#include "../../../sim/studies/plan/other_regions.hpp"
-
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "../../../sim/studies/plan/plan_sections.hpp"
 #include "../demo.hpp"
 
 namespace slicewise::sim {

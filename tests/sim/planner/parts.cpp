@@ -184,7 +184,8 @@ TEST(FleetDivision, GoesByWhatCostsTheSame) {
   space.types = {demo::catalogue().find_instance("g4dn.xlarge")};
   space.purchases = {"on-demand"};
   space.strategies = {Strategy::Exclusive, Strategy::TimeSlicing};
-  const BlockSearch search{scenario, demo::catalogue(), space};
+  ProbeBatch probes(probe_threads(scenario, demo::catalogue(), {}));
+  const BlockSearch search{scenario, demo::catalogue(), space, probes};
   const FleetModel model(search, {{"s1"}, {"s2"}, {"s3"}, {"s4"}, {"s5"}});
   const auto price = [&](const std::vector<Members>& division) {
     double sum = 0;

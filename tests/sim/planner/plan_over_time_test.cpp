@@ -277,7 +277,7 @@ TEST(PlanOverTime, WhoMissesSomethingBesideThemIsPlannedAnewToo) {
   const auto space = plan_space(scenario, demo::catalogue(), options);
   ASSERT_TRUE(space);
   ProbeBatch probes(probe_threads(scenario, demo::catalogue(), {}));
-  BlockSearch search{scenario, demo::catalogue(), *space};
+  BlockSearch search{scenario, demo::catalogue(), *space, probes};
   search.replications = scenario.replications;
   search.input = kTraffic;
   search.factor = 2;
@@ -289,8 +289,8 @@ TEST(PlanOverTime, WhoMissesSomethingBesideThemIsPlannedAnewToo) {
     pool.nodes = 1;
     today.pools.push_back(pool);
   }
-  EXPECT_EQ(missed_with(search, today, search.input, search.factor, probes).size(), 2U);
-  const auto then = pools_anew(search, today, {"api"}, {}, probes);
+  EXPECT_EQ(missed_with(search, today, search.input, search.factor).size(), 2U);
+  const auto then = pools_anew(search, today, {"api"}, {});
   ASSERT_TRUE(then);
   for (const PoolChoice& pool : then->pools) EXPECT_EQ(pool.instance_type, "g5.xlarge");
 }

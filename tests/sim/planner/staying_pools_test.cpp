@@ -9,7 +9,7 @@
 #include "slicewise/sim/plan.hpp"
 #include "slicewise/sim/pool_choice.hpp"
 
-#include "../../../sim/studies/plan/plan_path.hpp"
+#include "../../../sim/studies/plan/plan_sections.hpp"
 #include "../demo.hpp"
 #include "small_plans.hpp"
 
