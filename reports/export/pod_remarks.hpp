@@ -4,8 +4,12 @@
 
 #include "slicewise/scenarios/scenario.hpp"
 
-// What is to be known of Kueue before Jobs are put in place that a cluster with queues holds.
 namespace slicewise::reports {
+
+// Comment lines on what a server was simulated with and no field of Kubernetes says; "" nothing.
+std::string server_remarks(const scenarios::Workload& workload);
+
+// What is to be known of Kueue before Jobs are put in place that a cluster with queues holds.
 
 // Of a scenario with ClusterQueues whose Jobs wait in none: the option of a plan, which knows no
 // quotas.
