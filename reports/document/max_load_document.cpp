@@ -5,7 +5,7 @@
 
 #include "slicewise/reports/studies.hpp"
 
-#include "../screens/max_load_screen.hpp"
+#include "../screens/screens.hpp"
 #include "csv_documents.hpp"
 #include "csv_rows.hpp"
 #include "document_text.hpp"

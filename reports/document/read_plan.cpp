@@ -10,7 +10,7 @@
 #include "slicewise/sim/plan_record.hpp"
 
 #include "record_json.hpp"
-#include "schema_check.hpp"
+#include "stored_document.hpp"
 #include "stored_fields.hpp"
 
 namespace slicewise::reports {

@@ -11,7 +11,6 @@
 #include "slicewise/sim/bill_groups.hpp"
 #include "slicewise/sim/result_record.hpp"
 
-#include "one_line.hpp"
 #include "record_json.hpp"
 #include "stored_document.hpp"
 #include "stored_fields.hpp"

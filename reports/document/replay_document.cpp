@@ -32,6 +32,8 @@ struct Spelling<GroupBy> {
 
 namespace {
 
+using Role = DiffFigure::Role;
+
 struct SampleTimes {
   Duration mean;
   Duration p50;
@@ -195,7 +197,6 @@ Field of_result(Field field) { return std::move(field).from<&ReplayOutcome::resu
 // What became of the jobs, and what they made of the GPUs.
 std::vector<Field> fields_of_work() {
   using R = ReplayResult;
-  using Role = DiffFigure::Role;
   const auto of = of_result;
   return {of(field<&R::jobs>("jobs", "of the trace, all repetitions")),
           finished_jobs(of(field<&R::finished>("finished", "jobs that ended")), 5)
@@ -253,7 +254,6 @@ template <>
 const Record& record_of<ReplayOutcome>() {
   using O = ReplayOutcome;
   using R = ReplayResult;
-  using Role = DiffFigure::Role;
   constexpr int kFieldsOfWay = 3;  // before those of the work
   static const Record declared = [] {
     const auto of = of_result;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/reports/result_report.hpp"
@@ -57,5 +58,15 @@ class StoredDocument {
 
 // As the one that takes a text.
 Expected<sim::Result> read_result(const StoredDocument& document);
+
+// Reports what the schema does not allow: keys that are unknown or absent, values of another type,
+// words that are not among those it lists, numbers that are too small or too large. Understands
+// what record_json.hpp writes, which is what our documents are described with.
+void check_schema(StoredDocument& document, const nlohmann::json& schema);
+
+// The names and texts of a stored document, descriptions aside, with line breaks as their escapes:
+// no name of slicewise's has one, and what a foreign one begins is read as a line of ours (GitHub
+// takes "::error::" at its front for an order).
+void keep_names_on_one_line(nlohmann::json& value);
 
 }  // namespace slicewise::reports

@@ -12,7 +12,6 @@
 #include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/plan_record.hpp"
 
-#include "../screens/plan_saving.hpp"
 #include "../screens/plan_screen.hpp"
 #include "../screens/plan_words.hpp"
 #include "../screens/result_figures.hpp"

@@ -1,14 +1,16 @@
 #include "explanations.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include <fmt/format.h>
 
-#include "slicewise/exit_code.hpp"
 #include "slicewise/filled_text.hpp"
 #include "slicewise/reports/export.hpp"
+#include "slicewise/reports/reference.hpp"
 
 #include "../screens/result_notes.hpp"
+#include "../text/text_table.hpp"
 #include "embedded/explain_files.hpp"
 #include "embedded/topic_files.hpp"
 
@@ -16,12 +18,6 @@ namespace slicewise::reports {
 namespace {
 
 using Paragraphs = std::vector<std::string>;
-
-std::string_view next_line(std::string_view& rest) {
-  const std::string_view line = rest.substr(0, rest.find('\n'));
-  rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-  return line;
-}
 
 // The text after a label at the start of a line, or the whole line.
 std::string_view without(std::string_view label, std::string_view line) {
@@ -76,10 +72,10 @@ std::vector<CodeExplanation> read_codes() {
   return out;
 }
 
-Paragraphs exit_codes() {
+Paragraphs exit_code_lines() {
   Paragraphs lines{"  EXIT  MEANING"};
-  for (const ExitCodeInfo& info : kExitCodes) {
-    lines.push_back(fmt::format("  {:<4}  {}", static_cast<int>(info.code), info.meaning));
+  for (const ExitCodeInfo& info : exit_codes()) {
+    lines.push_back(fmt::format("  {:<4}  {}", info.code, info.meaning));
   }
   return lines;
 }
@@ -115,7 +111,7 @@ Paragraphs what_is_not_modelled() {
 
 // What the program knows better than a file stands in it as a paragraph of this form.
 Paragraphs computed(std::string_view paragraph) {
-  if (paragraph == "{exit codes}") return exit_codes();
+  if (paragraph == "{exit codes}") return exit_code_lines();
   if (paragraph == "{kinds of export}") return export_kinds();
   if (paragraph == "{what is not modelled}") return what_is_not_modelled();
   return {std::string(paragraph)};
@@ -142,6 +138,16 @@ std::string letters_of(const Topic& topic) {
 }
 
 }  // namespace
+
+std::vector<ExitCodeInfo> exit_codes() {
+  std::vector<ExitCodeInfo> codes;
+  for (std::string_view rest = explain_files::exit_codes_txt(); !rest.empty();) {
+    const std::string_view line = next_line(rest);
+    const std::size_t blank = line.find(' ');
+    codes.push_back({std::stoi(std::string(line.substr(0, blank))), line.substr(blank + 1)});
+  }
+  return codes;
+}
 
 std::span<const CodeExplanation> explanations() {
   static const std::vector<CodeExplanation> all = read_codes();

@@ -13,8 +13,9 @@
 #include "slicewise/sim/recording.hpp"
 
 #include "../document/document_text.hpp"
+#include "embedded/head_files.hpp"
 #include "guide.hpp"
-#include "kubernetes_object.hpp"
+#include "pod_owner.hpp"
 
 // Alerts where a cluster leaves what was simulated. Metrics as their exporters have them:
 // kube-state-metrics docs/metrics/workload/pod-metrics.md; dcgm-exporter etc/default-counters.csv;
@@ -210,25 +211,8 @@ void add_thrash(const Scenario& scenario, const sim::Recording& recording,
 }
 
 std::string alerts_title(const Scenario& scenario, const sim::Recording& recording) {
-  std::string out =
-      comment(fmt::format("Alerts where the cluster leaves what was simulated of scenario variant "
-                          "{} (prometheus-rule.yaml), written by slicewise",
-                          yaml_scalar(scenario.name)));
-  out += comment(
-      fmt::format("Limits are objectives of the scenario, and the most that its first replication "
-                  "(seed {}) came to. A load that was not simulated is a reason as well.",
-                  recording.seed));
-  out += comment(
-      "Metrics: of kube-state-metrics, dcgm-exporter, Karpenter, vLLM for language models, and of "
-      "Triton for other servers, whose quantiles need --metrics-config summary_latencies=true. An "
-      "alert whose metric nobody exports never fires: change the names where your servers have "
-      "others.");
-  out += comment(
-      "Roll out. Your Prometheus may select rules by a label (spec.ruleSelector), such as that of "
-      "its Helm release:");
-  return out + commented("  kubectl -n monitoring apply -f prometheus-rule.yaml\n") +
-         comment("Roll back:") +
-         commented("  kubectl -n monitoring delete -f prometheus-rule.yaml\n");
+  return head(head_files::alerts_txt(),
+              {{"variant", yaml_scalar(scenario.name)}, {"seed", std::to_string(recording.seed)}});
 }
 
 }  // namespace

@@ -13,13 +13,12 @@
 #include "../document/document_text.hpp"
 #include "bundle_dra.hpp"
 #include "bundle_parts.hpp"
-#include "chart_releases.hpp"
 #include "embedded/guide_files.hpp"
 #include "embedded/script_files.hpp"
 #include "guide.hpp"
 #include "installer.hpp"
-#include "kustomize.hpp"
 #include "node_settings.hpp"
+#include "pod_objects.hpp"
 
 namespace slicewise::reports {
 namespace {

@@ -12,18 +12,15 @@
 
 #include "../document/document_text.hpp"
 #include "bundle_parts.hpp"
-#include "chart_releases.hpp"
-#include "claim_objects.hpp"
 #include "dra_claims.hpp"
 #include "embedded/guide_files.hpp"
 #include "embedded/script_files.hpp"
 #include "guide.hpp"
 #include "installer.hpp"
-#include "kustomize.hpp"
 #include "mig_parted.hpp"
 #include "node_settings.hpp"
 #include "plugin_config.hpp"
-#include "tolerations.hpp"
+#include "pod_objects.hpp"
 
 namespace slicewise::reports {
 namespace {

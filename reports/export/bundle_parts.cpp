@@ -12,10 +12,9 @@
 #include "../document/document_text.hpp"
 #include "embedded/script_files.hpp"
 #include "guide.hpp"
-#include "kustomize.hpp"
 #include "pod_objects.hpp"
 #include "pod_owner.hpp"
-#include "quota_remarks.hpp"
+#include "pod_remarks.hpp"
 
 namespace slicewise::reports {
 namespace {

@@ -8,9 +8,9 @@
 #include "../document/document_text.hpp"
 #include "bundle_dra.hpp"
 #include "guide.hpp"
+#include "node_settings.hpp"
 #include "plugin_config.hpp"
-#include "quota_remarks.hpp"
-#include "tolerations.hpp"
+#include "pod_remarks.hpp"
 
 namespace slicewise::reports {
 namespace {

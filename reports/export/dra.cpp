@@ -8,12 +8,12 @@
 #include "slicewise/reports/export.hpp"
 
 #include "../document/document_text.hpp"
-#include "chart_releases.hpp"
-#include "claim_objects.hpp"
 #include "dra_claims.hpp"
+#include "embedded/head_files.hpp"
 #include "guide.hpp"
-#include "kubernetes_object.hpp"
-#include "tolerations.hpp"
+#include "installer.hpp"
+#include "node_settings.hpp"
+#include "pod_owner.hpp"
 
 // Against the types of NVIDIA's DRA driver (sigs.k8s.io/dra-driver-nvidia-gpu v0.4.1
 // api/nvidia.com/resource/v1beta1), which decodes strictly.
@@ -129,36 +129,26 @@ void add_sharing(const ClaimSharing& sharing, SharedBy& by) {
 }
 
 std::string dra_title(const scenarios::Scenario& scenario, const SharedBy& by) {
-  std::string out = comment(fmt::format(
-      "Claims for NVIDIA's DRA driver, of scenario variant {} (dra.yaml), written by slicewise",
-      yaml_scalar(scenario.name)));
-  out += comment(
-      "Kubernetes 1.34 or newer. The driver is in place of the device plugin, never beside it on a "
-      "node. Not for EKS Auto Mode or Bottlerocket, which bring the plugin; nodes that Karpenter "
-      "starts need Karpenter 1.15.");
-  out += comment("Roll out:");
   std::string gates;
   if (by.turns) gates += " \\\n    --set featureGates.TimeSlicingSettings=true";
   if (by.mps) gates += " \\\n    --set featureGates.MPSSupport=true";
-  out += commented(fmt::format(
-      "  helm upgrade -i dra-driver-nvidia-gpu \\\n"
-      "    oci://registry.k8s.io/dra-driver-nvidia/charts/dra-driver-nvidia-gpu "
-      "--version {} \\\n"
-      "    -n dra-driver-nvidia-gpu --create-namespace \\\n"
-      "    --set gpuResourcesEnabledOverride=true{}{}\n"
-      "  kubectl apply -f dra.yaml\n",
-      kDraDriverVersion, gates, toleration_flags(scenario, scenarios::ChartValues::Chart::Dra)));
+  std::string sharing;
   if (!gates.empty()) {
-    out += comment(
+    sharing =
         "Sharing is behind feature gates that are off by default: without them the pods stay in "
-        "ContainerCreating.");
+        "ContainerCreating.\n";
     if (!claims_devices(scenario)) {
-      out += comment(
+      sharing +=
           "Pods share a GPU only by naming one ResourceClaim: there is one for each GPU, shared by "
-          "as many pods as the device plugin was simulated to put on it.");
+          "as many pods as the device plugin was simulated to put on it.\n";
     }
   }
-  return out + comment("Roll back:") + commented("  kubectl delete -f dra.yaml\n");
+  return head(head_files::dra_txt(),
+              {{"variant", yaml_scalar(scenario.name)},
+               {"version", kDraDriverVersion},
+               {"gates", gates},
+               {"tolerations", toleration_flags(scenario, scenarios::ChartValues::Chart::Dra)},
+               {"sharing", sharing}});
 }
 
 // The Deployment of the server that the driver makes tolerates nothing, and its place is given

@@ -13,7 +13,7 @@
 #include "bundle_dra.hpp"
 #include "guide.hpp"
 #include "installer.hpp"
-#include "kubernetes_object.hpp"
+#include "pod_owner.hpp"
 
 // A bundle as a folder of a Git repository that Argo CD or Flux keeps in place, with no script to
 // run. Field by field against the CRDs of Argo CD 3.6 (manifests/crds), of Flux's source-controller

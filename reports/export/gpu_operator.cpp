@@ -7,12 +7,12 @@
 #include "slicewise/reports/export.hpp"
 
 #include "../document/document_text.hpp"
-#include "chart_releases.hpp"
+#include "embedded/head_files.hpp"
 #include "guide.hpp"
 #include "installer.hpp"
 #include "mig_parted.hpp"
+#include "node_settings.hpp"
 #include "plugin_config.hpp"
-#include "tolerations.hpp"
 
 // Values as in deployments/gpu-operator/values.yaml of github.com/NVIDIA/gpu-operator v26.7.0.
 namespace slicewise::reports {
@@ -28,49 +28,6 @@ std::vector<PoolTarget> targets_of(const PluginPlan& plan) {
     out.insert(out.end(), config.pools.begin(), config.pools.end());
   }
   return out;
-}
-
-std::string operator_title(const scenarios::Scenario& scenario, const PluginPlan& plan) {
-  std::string out = comment(fmt::format(
-      "Values of Helm chart gpu-operator {} (gpu-operator-values.yaml), written by slicewise",
-      kOperatorVersion));
-  out += comment(fmt::format("Scenario variant {}.", yaml_scalar(scenario.name)));
-  out += comment(
-      "The operator installs the device plugin, GPU Feature Discovery and mig-manager: not beside "
-      "the chart nvidia-device-plugin or the DaemonSet of eksctl (--install-nvidia-plugin=false). "
-      "Not for Bottlerocket NVIDIA variants and EKS Auto Mode, which bring their own plugin. Not "
-      "for an operator that is there: its driver and toolkit would go (--to bundle --gpu-operator "
-      "leaves them).");
-  out += "#\n" + comment("Roll out:");
-  out +=
-      commented(fmt::format("  helm repo add nvidia https://helm.ngc.nvidia.com/nvidia\n"
-                            "  helm repo update nvidia\n"
-                            "  helm upgrade -i gpu-operator nvidia/gpu-operator --version {} \\\n"
-                            "    -n gpu-operator --create-namespace -f gpu-operator-values.yaml\n",
-                            kOperatorVersion));
-  out += label_comment(plan);
-  return out + comment("Roll back:") +
-         commented(
-             "  helm rollback gpu-operator -n gpu-operator\n"
-             "  helm uninstall gpu-operator -n gpu-operator\n");
-}
-
-// Of an operator that is there: what is not named stays.
-std::string overlay_title(const scenarios::Scenario& scenario, const PluginPlan& plan) {
-  std::string out =
-      comment("Values of Helm chart gpu-operator (gpu-operator-values.yaml), written by slicewise");
-  out += comment(fmt::format("Scenario variant {}.", yaml_scalar(scenario.name)));
-  out += comment(
-      "For an operator that is there. What is not named here stays as it is: driver, toolkit, "
-      "DCGM, tolerations, the version of the chart. Where Argo CD, Flux or Terraform keeps the "
-      "release, merge this into its values. By hand, with the NAMESPACE, RELEASE and VERSION that "
-      "helm list says:");
-  out += commented(
-      "  helm list -A\n"
-      "  helm upgrade RELEASE nvidia/gpu-operator --version VERSION -n NAMESPACE \\\n"
-      "    --reset-then-reuse-values -f gpu-operator-values.yaml\n");
-  out += label_comment(plan);
-  return out + comment("Roll back:") + commented("  helm rollback RELEASE -n NAMESPACE\n");
 }
 
 std::string plugin_values(const PluginPlan& plan) {
@@ -184,7 +141,12 @@ Expected<ExportFiles> render_gpu_operator(const scenarios::Scenario& scenario,
   if (!mig) return tl::unexpected(mig.error());
   const bool is_there = options.by_operator;
   if (is_there) plan->default_key.clear();
-  std::string text = is_there ? overlay_title(scenario, *plan) : operator_title(scenario, *plan);
+  // Of an operator that is there what is not named stays.
+  std::string text =
+      head(is_there ? head_files::operator_overlay_txt() : head_files::gpu_operator_txt(),
+           {{"version", kOperatorVersion},
+            {"variant", yaml_scalar(scenario.name)},
+            {"labels", label_comment(*plan)}});
   if (*mig) text += "#\n" + mig_runbook_comment(targets, (*mig)->needs_reset);
   text += "\n";
   if (!is_there) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -54,6 +55,17 @@ std::string comment(std::string_view paragraph, int indent) {
     paragraph.remove_prefix(std::min(end + 1, paragraph.size()));
   }
   return out + line + '\n';
+}
+
+std::string head(std::string_view text,
+                 std::initializer_list<std::pair<std::string_view, std::string_view>> values) {
+  std::istringstream lines(filled(text, values));
+  std::string out;
+  for (std::string line; std::getline(lines, line);) {
+    const bool is_plain = line.empty() || line.starts_with(' ');
+    out += is_plain ? commented(line + '\n') : line.starts_with('#') ? line + '\n' : comment(line);
+  }
+  return out;
 }
 
 void put_on_top(ExportFiles& files, std::string_view origin) {

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "slicewise/reports/export.hpp"
 #include "slicewise/scenarios/scenario.hpp"
@@ -26,6 +28,11 @@ std::string commented(std::string_view block);
 
 // One paragraph as comment lines of at most 100 columns.
 std::string comment(std::string_view paragraph, int indent = 0);
+
+// A file of heads/, filled in, as comment lines: of it each line is a paragraph, but for those that
+// begin with a blank, which are commands, and with "#", which are comment lines already.
+std::string head(std::string_view text,
+                 std::initializer_list<std::pair<std::string_view, std::string_view>> values);
 
 // The comments around an exported plugin configuration: what it is for, how to roll it out and
 // back, and what to expect. Every function returns comment lines.

@@ -9,9 +9,10 @@
 #include "slicewise/reports/export.hpp"
 
 #include "../document/document_text.hpp"
+#include "embedded/head_files.hpp"
 #include "guide.hpp"
+#include "node_settings.hpp"
 #include "pool_targets.hpp"
-#include "tolerations.hpp"
 
 // HAMi shares GPUs by what pods ask for. Source: Project-HAMi/HAMi 2.10, charts/hami/values.yaml.
 namespace slicewise::reports {
@@ -62,21 +63,12 @@ std::string values_of(const Hami& hami,
 }
 
 std::string title(const Scenario& scenario) {
-  std::string out = comment(fmt::format(
-      "Values of HAMi's chart, of scenario variant {} (values.yaml), written by slicewise",
-      yaml_scalar(scenario.name)));
-  out += comment(
-      "HAMi brings a device plugin, a scheduler and a webhook: remove NVIDIA's plugin first. "
-      "The plugin runs on nodes with the label gpu=on:");
+  std::string labels;
   for (const NodePool& pool : scenario.node_pools) {
-    out += commented(fmt::format("  kubectl label nodes -l {} gpu=on\n", label_of_nodes(pool)));
+    labels += fmt::format("  kubectl label nodes -l {} gpu=on\n", label_of_nodes(pool));
   }
-  out += commented(
-      "  helm repo add hami-charts https://project-hami.github.io/HAMi/\n"
-      "  helm upgrade -i hami hami-charts/hami --version 2.10.0 -n kube-system -f values.yaml\n"
-      "Back:\n"
-      "  helm uninstall hami -n kube-system\n");
-  return out;
+  return head(head_files::hami_txt(),
+              {{"variant", yaml_scalar(scenario.name)}, {"labels", labels}});
 }
 
 }  // namespace

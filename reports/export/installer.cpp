@@ -9,7 +9,6 @@
 #include "slicewise/scenarios/node_requirements.hpp"
 
 #include "bundle_parts.hpp"
-#include "chart_releases.hpp"
 #include "embedded/script_files.hpp"
 #include "guide.hpp"
 #include "plugin_config.hpp"

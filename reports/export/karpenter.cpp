@@ -11,8 +11,8 @@
 
 #include "../document/document_text.hpp"
 #include "guide.hpp"
-#include "kubernetes_object.hpp"
 #include "node_settings.hpp"
+#include "pod_owner.hpp"
 
 // Field by field against the CRDs of Karpenter 1.14.1 (sigs.k8s.io/karpenter pkg/apis/crds,
 // github.com/aws/karpenter-provider-aws pkg/apis/crds).

@@ -13,11 +13,11 @@
 #include "slicewise/sim/world.hpp"
 
 #include "../document/document_text.hpp"
+#include "embedded/head_files.hpp"
 #include "guide.hpp"
-#include "kubernetes_object.hpp"
 #include "node_settings.hpp"
 #include "pod_owner.hpp"
-#include "quota_remarks.hpp"
+#include "pod_remarks.hpp"
 
 // A Kueue ClusterQueue whose quotas are what was simulated. Field by field against the CRDs of
 // Kueue 0.17 (sigs.k8s.io/kueue config/components/crd/bases).
@@ -296,40 +296,16 @@ std::string component(const Scenario& scenario, bool is_made_up) {
 }
 
 std::string kueue_title(const Scenario& scenario, bool is_made_up) {
-  std::string out = comment(fmt::format(
-      "Kueue's queues for the Jobs of scenario variant {} (kueue.yaml), written by slicewise",
-      yaml_scalar(scenario.name)));
-  out += comment(
-      is_made_up
-          ? "Kueue 0.17 or newer. A flavor is a node pool; its quota is what the scenario has of "
-            "it at the most: nodes times what a node leaves to pods beside its DaemonSets and what "
-            "its device plugin advertises, less what Deployments, Services and Notebooks ask for, "
-            "taken off the pools in the order of the scenario, since Kueue does not see them."
-          : "Kueue 0.17 or newer. Flavors and quotas are the scenario's, as they were simulated. "
-            "Queues that the cluster has keep their namespaceSelector and their LocalQueues, which "
-            "are not here, and their Jobs their label.");
+  std::string several;
   if (std::ranges::any_of(scenario.workloads, is_several_jobs)) {
-    out += comment(fmt::format(
+    several = fmt::format(
         "Jobs of one workload are the pods of one Job. {}: 1 lets Kueue start those that the "
         "quota of one flavor has room for (it lowers spec.parallelism, for as long as the Job "
-        "runs); without it all would wait until all fit.",
-        scenarios::kLeastParallelism));
+        "runs); without it all would wait until all fit.\n",
+        scenarios::kLeastParallelism);
   }
-  if (!is_made_up) {
-    return out + comment("Roll out, and keep what was there before:") +
-           commented("  kubectl get clusterqueues,resourceflavors -o yaml > before.yaml\n") +
-           commented(kApply) +
-           comment(
-               "Queues that the cluster does not have need new-queues.yaml as well. Roll back "
-               "by the quotas of before.yaml: do not delete kueue.yaml where the cluster had "
-               "these queues.");
-  }
-  return out +
-         comment(
-             "Roll out. The kustomization beside it is a component that gives the Jobs of "
-             "yours their label; a Job without it is not queued:") +
-         commented(kApply) + comment("Roll back, once no Job waits:") +
-         commented("  kubectl delete -f kueue.yaml\n");
+  return head(is_made_up ? head_files::kueue_made_up_txt() : head_files::kueue_txt(),
+              {{"variant", yaml_scalar(scenario.name)}, {"several", several}, {"apply", kApply}});
 }
 
 std::string local_queues(const Scenario& scenario) {

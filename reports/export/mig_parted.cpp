@@ -7,6 +7,7 @@
 #include "slicewise/reports/export.hpp"
 
 #include "../document/document_text.hpp"
+#include "embedded/head_files.hpp"
 #include "guide.hpp"
 #include "node_settings.hpp"
 
@@ -130,31 +131,18 @@ std::string mig_label_commands(const std::vector<PoolTarget>& targets) {
 
 std::string mig_parted_title(const scenarios::Scenario& scenario,
                              const std::vector<PoolTarget>& targets, const MigPartedFile& file) {
-  std::string out = comment(
-      fmt::format("MIG layouts of scenario variant {} for mig-parted (mig-config.yaml), written by "
-                  "slicewise",
-                  yaml_scalar(scenario.name)));
-  out += comment(
-      "Geometry is checked: each layout fits the GPU of its pool. mig-parted itself checks the "
-      "words only, and one bad entry makes it refuse the whole file.");
-  if (!file.has_own) {
-    out += comment(
-        "mig-manager knows all of these layouts by itself: only the node labels are needed.");
-  }
-  out += comment(
-      "Not for Bottlerocket (--to bottlerocket) and EKS Auto Mode, which has no MIG. Roll out, for "
-      "the GPU Operator (--to gpu-operator has the same inside its values):");
-  out += commented(
-      "  kubectl create configmap slicewise-mig-configs -n gpu-operator "
-      "--from-file=config.yaml=mig-config.yaml\n");
-  out += comment("On a host without mig-manager:");
-  out += commented(fmt::format("  nvidia-mig-parted apply -f mig-config.yaml -c {}\n", [&] {
-    for (const PoolTarget& target : targets) {
-      if (target.pool->mig) return target.pool->mig->config.value;
-    }
-    return std::string("all-disabled");
-  }()));
-  return out + "#\n" + mig_runbook_comment(targets, file.needs_reset);
+  const auto first = std::ranges::find_if(
+      targets, [](const PoolTarget& target) { return target.pool->mig.has_value(); });
+  const std::string config =
+      first == targets.end() ? "all-disabled" : first->pool->mig->config.value;
+  return head(head_files::mig_parted_txt(),
+              {{"variant", yaml_scalar(scenario.name)},
+               {"known", file.has_own
+                             ? ""
+                             : "mig-manager knows all of these layouts by itself: only the node "
+                               "labels are needed.\n"},
+               {"config", config}}) +
+         mig_runbook_comment(targets, file.needs_reset);
 }
 
 }  // namespace
@@ -178,28 +166,14 @@ std::string mig_manager_values(const std::optional<MigPartedFile>& file) {
 }
 
 std::string mig_runbook_comment(const std::vector<PoolTarget>& targets, bool needs_reset) {
-  std::string out = comment(
-      "To give a node its layout, or another one. mig-manager does not evict pods, and a pod that "
-      "holds the GPU blocks the change: drain first, node by node.");
-  out += commented(
-      "  kubectl cordon NODE\n"
-      "  kubectl drain NODE --ignore-daemonsets --delete-emptydir-data\n"
-      "  kubectl label node NODE nvidia.com/mig.config=CONFIG --overwrite\n"
-      "  kubectl get node NODE -L nvidia.com/mig.config.state -w\n"
-      "  kubectl uncordon NODE\n");
-  out += comment(
-      "The label nvidia.com/mig.config.state says pending, rebooting (only with WITH_REBOOT=true), "
-      "then success or failed. On failed the GPUs keep what could be applied: read the log of the "
-      "mig-manager pod, correct the label and drain again. Instances do not survive a reboot or a "
-      "GPU reset; mig-manager makes them again.");
-  if (needs_reset) {
-    out += comment(
-        "These GPUs are reset to turn MIG on or off, which virtual machines often refuse "
-        "(https://github.com/NVIDIA/gpu-operator/issues/1606): set WITH_REBOOT=true for "
-        "mig-manager, and plan the time of a boot.");
-  }
-  out += comment("First layouts, of managed node groups named like the pools:");
-  return out + commented(mig_label_commands(targets));
+  return head(head_files::mig_runbook_txt(),
+              {{"reset", needs_reset ? "These GPUs are reset to turn MIG on or off, which virtual "
+                                       "machines often refuse "
+                                       "(https://github.com/NVIDIA/gpu-operator/issues/1606): set "
+                                       "WITH_REBOOT=true for mig-manager, and plan the time of a "
+                                       "boot.\n"
+                                     : ""}}) +
+         commented(mig_label_commands(targets));
 }
 
 Expected<std::optional<MigPartedFile>> mig_parted_file(const std::vector<PoolTarget>& targets,

@@ -9,7 +9,9 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "slicewise/reports/export.hpp"
+#include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/node_requirements.hpp"
+#include "slicewise/scenarios/scenario.hpp"
 
 #include "plugin_config.hpp"
 
@@ -77,5 +79,21 @@ std::string bottlerocket_settings(const PoolTarget& target);
 
 // What is below `settings`, as eksctl takes it. REQUIRES: check_bottlerocket finds nothing.
 nlohmann::json bottlerocket_values(const PoolTarget& target);
+
+// What pods tolerate of the taints that the nodes of a scenario have.
+
+// [{key, operator, value, effect}].
+nlohmann::json toleration_list(std::span<const scenarios::Toleration> tolerations);
+
+// `tolerations`, and what they lack to be on all nodes of the pool.
+std::vector<scenarios::Toleration> tolerating(std::vector<scenarios::Toleration> tolerations,
+                                              const scenarios::NodePool& pool);
+
+// Helm values by which NVIDIA's pods are on all nodes of the scenario, as a block of YAML and as
+// flags of `helm upgrade`; "" where what the chart has by itself will do.
+std::string toleration_values(const scenarios::Scenario& scenario,
+                              scenarios::ChartValues::Chart chart);
+std::string toleration_flags(const scenarios::Scenario& scenario,
+                             scenarios::ChartValues::Chart chart);
 
 }  // namespace slicewise::reports

@@ -6,8 +6,8 @@
 #include "slicewise/reports/export.hpp"
 
 #include "../document/document_text.hpp"
+#include "embedded/head_files.hpp"
 #include "guide.hpp"
-#include "kubernetes_object.hpp"
 #include "plugin_config.hpp"
 #include "pod_owner.hpp"
 #include "pool_targets.hpp"
@@ -62,17 +62,7 @@ bool asks_for_slice(const Workload& workload) {
 }
 
 std::string nos_title(const scenarios::Scenario& scenario) {
-  std::string out = comment(
-      fmt::format("Nodes and pods for nos, of scenario variant {} (nos.yaml), written by slicewise",
-                  yaml_scalar(scenario.name)));
-  out += comment(
-      "nos was last changed in 2024. It needs its own fork of the device plugin in place of "
-      "NVIDIA's: not for Bottlerocket NVIDIA variants and EKS Auto Mode, nor beside the GPU "
-      "Operator's plugin. It chooses the partitions by itself, from what pods ask for; those of "
-      "the scenario are one such choice.");
-  out += comment(
-      "Label the nodes (managed node groups named like the pools), and unlabel them to "
-      "roll back:");
+  std::string out = head(head_files::nos_txt(), {{"variant", yaml_scalar(scenario.name)}});
   for (const NodePool& pool : scenario.node_pools) {
     const std::string_view partitioning = partitioning_of(pool);
     if (partitioning.empty()) {

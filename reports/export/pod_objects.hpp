@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "slicewise/reports/export.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 
 // Objects that pods of a scenario need beside those that they belong to.
@@ -36,5 +37,20 @@ std::string scaler_remark(const scenarios::Workload& workload);
 // A ScaledObject of KEDA for each such Service, as YAML documents; "" where there is none.
 // KEDA 2.18, its Prometheus scaler; the metrics are those of vLLM, Triton and dcgm-exporter.
 std::string scaled_objects(const scenarios::Scenario& scenario);
+
+// A kustomize component with what the pods of a scenario ask for.
+
+inline constexpr std::string_view kPriorityClasses = "priority-classes.yaml";
+inline constexpr std::string_view kDisruptionBudgets = "disruption-budgets.yaml";
+inline constexpr std::string_view kScaledObjects = "keda.yaml";
+
+// What the pods need beside the objects of the kustomization that is patched.
+ExportFiles pod_object_files(const scenarios::Scenario& scenario);
+
+// Of a workload, in the component: "voice-asr.yaml".
+std::string patch_file(const scenarios::Workload& workload);
+
+// Adds the component to `files`, in `folder`, which is "" or ends in "/".
+void add_pods(const scenarios::Scenario& scenario, const std::string& folder, ExportFiles& files);
 
 }  // namespace slicewise::reports

@@ -2,8 +2,9 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 #include "slicewise/scenarios/scenario.hpp"
 
@@ -33,5 +34,23 @@ nlohmann::json in_manifest(nlohmann::json pods, const scenarios::Workload& workl
 
 // Whether patching it is all there is to do: pods that run on for good.
 bool is_patched_in_place(const scenarios::Workload& workload);
+
+// Objects of Kubernetes' APIs, as they are written.
+
+inline nlohmann::json kubernetes_object(std::string_view api_version, std::string_view kind,
+                                        nlohmann::json metadata, nlohmann::json spec) {
+  return {{"apiVersion", api_version},
+          {"kind", kind},
+          {"metadata", std::move(metadata)},
+          {"spec", std::move(spec)}};
+}
+
+// Of the object that makes the pods of the workload.
+inline nlohmann::json patch_of_owner(const scenarios::Workload& workload, nlohmann::json spec) {
+  const PodOwner owner = owner_of(workload);
+  return kubernetes_object(owner.api_version, owner.kind,
+                           {{"name", owner.name}, {"namespace", workload.namespace_name}},
+                           std::move(spec));
+}
 
 }  // namespace slicewise::reports

@@ -12,15 +12,13 @@
 #include "slicewise/scenarios/pod_file.hpp"
 
 #include "../document/document_text.hpp"
-#include "claim_objects.hpp"
+#include "dra_claims.hpp"
 #include "guide.hpp"
-#include "kubernetes_object.hpp"
+#include "node_settings.hpp"
 #include "pod_objects.hpp"
 #include "pod_owner.hpp"
+#include "pod_remarks.hpp"
 #include "pool_targets.hpp"
-#include "quota_remarks.hpp"
-#include "server_remarks.hpp"
-#include "tolerations.hpp"
 
 namespace slicewise::reports {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "../document/document_text.hpp"
 #include "guide.hpp"
-#include "kubernetes_object.hpp"
+#include "node_settings.hpp"
+#include "pod_owner.hpp"
 #include "pool_targets.hpp"
-#include "tolerations.hpp"
 
 // Jobs that measure the GPUs of the node pools by tools/gpu_probe.
 namespace slicewise::reports {

@@ -14,9 +14,7 @@ Markup apply_section(const HtmlReport& report) {
   if (apply.files.empty()) {
     std::string out = paragraph(fmt::format("No files can be written for {}:", apply.option));
     std::vector<std::string> reasons;
-    for (const Diagnostic& d : apply.refused) {
-      reasons.push_back(fmt::format("{}: {}", info(d.code).name, d.message));
-    }
+    for (const Diagnostic& d : apply.refused) reasons.push_back(finding_text(d));
     return section("apply", "How do I apply it?", out + list_of_lines(reasons));
   }
   std::string out = paragraph(fmt::format(

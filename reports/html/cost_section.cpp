@@ -5,7 +5,6 @@
 #include "slicewise/sim/metrics/cost_ledger.hpp"
 
 #include "../charts/charts.hpp"
-#include "../screens/result_bill.hpp"
 #include "../screens/result_cost.hpp"
 #include "../screens/result_figures.hpp"
 #include "../screens/screen.hpp"
@@ -49,22 +48,22 @@ charts::StackedBars cost_chart(const sim::Result& result, const std::vector<sim:
 }
 
 HtmlTable cost_table(const sim::Result& result, const std::vector<sim::LedgerPart>& parts) {
-  HtmlTable table{"where the money goes, in dollars of one run", {{"Option"}}, {}, {}, false};
+  HtmlTable table{"where the money goes, in dollars of one run", {{"Option"}}};
   for (const sim::LedgerPart& part : parts) table.columns.push_back({std::string(part.name), true});
   table.columns.push_back({"total", true});
   table.columns.push_back(price_on_page("monthlyUsd"));
   for (const sim::VariantResult& variant : result.variants) {
     const CostSplit split = cost_split(variant.cost.ledger);
-    std::vector<HtmlCell> row{{variant.name, std::nullopt, ""}};
+    std::vector<HtmlCell> row{variant.name};
     for (const sim::LedgerPart& part : parts) {
       std::string cell = "–";
       for (const CostPart& named : split.parts) {
         if (named.name == part.name) cell = fmt::format("{} ({})", named.amount, named.share);
       }
-      row.push_back({std::move(cell), std::nullopt, ""});
+      row.push_back(std::move(cell));
     }
-    row.push_back({split.total, std::nullopt, ""});
-    row.push_back({money_text(variant.cost.monthly), std::nullopt, ""});
+    row.push_back(split.total);
+    row.push_back(money_text(variant.cost.monthly));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -127,8 +126,7 @@ Markup cost_section(const HtmlReport& report) {
   const sim::Result& result = report.result;
   const std::vector<sim::LedgerPart> parts = parts_in_use(result);
   if (parts.empty()) return "";
-  const sim::VariantResult* best = report.plan ? nullptr : best_variant(result);
-  const std::string finding = cost_finding(best != nullptr ? *best : result.variants.front());
+  const std::string finding = cost_finding(*leading_variant(report));
   return section(
       "cost", "Where does the money go?",
       figure(draw(cost_chart(result, parts, finding)), finding, {cost_table(result, parts)}) +

@@ -5,8 +5,8 @@
 #include "../screens/result_nodes.hpp"
 #include "../screens/result_notes.hpp"
 #include "../screens/screens.hpp"
+#include "html_text.hpp"
 #include "page_parts.hpp"
-#include "screen_markup.hpp"
 
 namespace slicewise::reports::html {
 namespace {
@@ -46,9 +46,9 @@ HtmlTable findings_table(std::string caption, const std::vector<SeenFinding>& se
     }
     const bool note = d.severity == Severity::Note;
     table.rows.push_back({{std::string(info(d.code).name), std::nullopt, note ? "" : "bad"},
-                          {(note ? "note: " : "! ") + d.message, std::nullopt, ""},
-                          {d.help, std::nullopt, ""},
-                          {variants, std::nullopt, ""}});
+                          (note ? "note: " : "! ") + d.message,
+                          d.help,
+                          variants});
   }
   return table;
 }
@@ -58,8 +58,7 @@ std::string findings_markup(const HtmlReport& report) {
   constexpr std::size_t kFew = 6;
   std::vector<SeenFinding> seen = seen_findings(report.result);
   if (seen.empty()) return paragraph("No run found anything to warn of.");
-  const sim::VariantResult* best = report.plan ? nullptr : best_variant(report.result);
-  const std::string& lead = best != nullptr ? best->name : report.result.variants.front().name;
+  const std::string& lead = leading_variant(report)->name;
   std::vector<SeenFinding> of_lead;
   std::vector<SeenFinding> of_others;
   for (SeenFinding& finding : seen) {
@@ -101,27 +100,20 @@ std::string inputs_markup(const HtmlReport& report) {
 
 std::string pools_markup(const sim::Result& result) {
   HtmlTable table{"Node pools as simulated",
-                  {{"Option"}, {"Nodes"}, {"What they advertise"}, {"Price from"}},
-                  {},
-                  {},
-                  false};
+                  {{"Option"}, {"Nodes"}, {"What they advertise"}, {"Price from"}}};
   for (const sim::VariantResult& variant : result.variants) {
     for (const sim::NodePoolResult& pool : variant.node_pools) {
-      table.rows.push_back({{variant.name, std::nullopt, ""},
-                            {pool_sentence(pool), std::nullopt, ""},
-                            {advertised_sentence(pool), std::nullopt, ""},
-                            {pool.price_source, std::nullopt, ""}});
+      table.rows.push_back(
+          {variant.name, pool_sentence(pool), advertised_sentence(pool), pool.price_source});
     }
   }
   return folded("Node pools, prices and their sources", table_markup(table));
 }
 
 std::string not_modelled_markup() {
-  HtmlTable table{
-      "What is not modelled, and what that means", {{"Not modelled"}, {"So"}}, {}, {}, false};
+  HtmlTable table{"What is not modelled, and what that means", {{"Not modelled"}, {"So"}}};
   for (const NotModelled& item : not_modelled()) {
-    table.rows.push_back({{std::string(item.what), std::nullopt, ""},
-                          {std::string(item.consequence), std::nullopt, ""}});
+    table.rows.push_back({std::string(item.what), std::string(item.consequence)});
   }
   return folded(fmt::format("What is not modelled ({} points)", table.rows.size()),
                 table_markup(table));

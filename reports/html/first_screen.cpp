@@ -12,12 +12,6 @@
 namespace slicewise::reports::html {
 namespace {
 
-const sim::VariantResult* leading_variant(const HtmlReport& report) {
-  if (report.result.variants.empty()) return nullptr;
-  const sim::VariantResult* best = best_variant(report.result);
-  return best != nullptr && !report.plan ? best : &report.result.variants.front();
-}
-
 const ShownOption* leading_option(const std::vector<ShownOption>& options) {
   const auto best = std::ranges::find_if(options, &ShownOption::best);
   if (best != options.end()) return &*best;

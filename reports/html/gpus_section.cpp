@@ -6,7 +6,6 @@
 #include "../charts/chart_axis.hpp"
 #include "../charts/charts.hpp"
 #include "../screens/result_figures.hpp"
-#include "../screens/result_gpu_rows.hpp"
 #include "../screens/result_placement.hpp"
 #include "page_parts.hpp"
 
@@ -167,11 +166,7 @@ Markup timeline_figure(const sim::Recording& recording) {
   drawn.chart.text = {"chart-gpus", finding,
                       "One lane for each GPU or MIG instance, one bar for each pod on it, coloured "
                       "by workload."};
-  HtmlTable table{"pods on GPUs",
-                  {{"Pod"}, {"GPUs"}, {"From", true}, {"Until", true}, {"What"}},
-                  {},
-                  {},
-                  false};
+  HtmlTable table{"pods on GPUs", {{"Pod"}, {"GPUs"}, {"From", true}, {"Until", true}, {"What"}}};
   constexpr std::size_t kMostRows = 60;
   bool cut = false;
   for (const sim::RecordedPod& pod : recording.pods) {
@@ -186,11 +181,8 @@ Markup timeline_figure(const sim::Recording& recording) {
       const auto when = [](TimePoint at) {
         return HtmlCell{duration_text(at - TimePoint{}), to_seconds(at - TimePoint{}), ""};
       };
-      table.rows.push_back({{pod.name, std::nullopt, ""},
-                            {gpus, std::nullopt, ""},
-                            when(interval.from),
-                            when(interval.until),
-                            {std::string(phase_word(interval.phase)), std::nullopt, ""}});
+      table.rows.push_back({pod.name, gpus, when(interval.from), when(interval.until),
+                            std::string(phase_word(interval.phase))});
     }
   }
   if (cut) table.caption += fmt::format(", the first {}", kMostRows);
@@ -270,7 +262,7 @@ Markup view_figure(const sim::Recording& recording, const GpuView& view) {
         named ? duration_text(from_seconds(columns[c].at_seconds) - columns[c].length)
               : std::string());
   }
-  HtmlTable table{fmt::format("{} over time", view.name), {{"GPU"}}, {}, {}, false};
+  HtmlTable table{fmt::format("{} over time", view.name), {{"GPU"}}};
   for (const TimeColumn& column : columns) {
     table.columns.push_back({"to " + duration_text(from_seconds(column.at_seconds)), true});
   }
@@ -279,7 +271,7 @@ Markup view_figure(const sim::Recording& recording, const GpuView& view) {
     chart.rows.push_back(gpu_label(gpu));
     const double known_before = known;
     std::vector<charts::HeatCell> cells;
-    std::vector<HtmlCell> row{{gpu_label(gpu), std::nullopt, ""}};
+    std::vector<HtmlCell> row{gpu_label(gpu)};
     for (const TimeColumn& column : columns) {
       const Duration there = time_there(recording, gpu, column);
       const auto share = view.share(gpu, column, there);
@@ -343,8 +335,8 @@ HtmlTable gpu_means(const sim::Result& result) {
         return HtmlCell{memory_text(amount), static_cast<double>(amount.count), ""};
       };
       table.rows.push_back(
-          {{variant.name, std::nullopt, ""},
-           {gpu.label, std::nullopt, ""},
+          {variant.name,
+           gpu.label,
            {percent_text(gpu.time_busy), gpu.time_busy, ""},
            gpu.sm_active ? HtmlCell{percent_text(*gpu.sm_active), gpu.sm_active} : HtmlCell{},
            {percent_text(gpu.switching), gpu.switching, ""},
@@ -366,7 +358,7 @@ Markup placement_markup(const sim::Result& result) {
                 {},
                 true};
   for (const Seating& line : seatings(*leading, false)) {
-    map.rows.push_back({{line.gpus, std::nullopt, ""}, {line.pods, std::nullopt, ""}});
+    map.rows.push_back({line.gpus, line.pods});
   }
   Markup out;
   if (!map.rows.empty()) out += table_markup(map);

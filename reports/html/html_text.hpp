@@ -9,6 +9,7 @@
 #include "slicewise/reports/diagnostics_text.hpp"
 
 #include "../charts/svg.hpp"
+#include "../screens/screen.hpp"
 #include "../text/text_table.hpp"
 
 // The parts that pages are made of. Whatever is given as text comes out escaped; only what is named
@@ -43,6 +44,11 @@ struct HtmlCell {
   std::string text = "–";                      // there is no figure
   std::optional<double> value = std::nullopt;  // by which its column is sorted; absent: by its text
   std::string classes = {};
+
+  HtmlCell() = default;
+  HtmlCell(std::string shown, std::optional<double> sorted_by = {}, std::string in_classes = {})
+      : text(std::move(shown)), value(sorted_by), classes(std::move(in_classes)) {}
+  HtmlCell(const char* shown) : text(shown) {}
 };
 
 // What ids of charts begin with; the rest is the name that `--chart` takes.
@@ -51,8 +57,8 @@ inline constexpr std::string_view kChartId = "chart-";
 struct HtmlTable {
   std::string caption;
   std::vector<Column> columns;  // the first one names the rows
-  std::vector<std::vector<HtmlCell>> rows;
-  std::vector<std::string> row_classes;  // as many as rows, or none
+  std::vector<std::vector<HtmlCell>> rows{};
+  std::vector<std::string> row_classes{};  // as many as rows, or none
   bool sortable = false;
   std::vector<std::string> row_ids{};  // as many as rows, or none
 };
@@ -75,5 +81,15 @@ std::string tiles_markup(const std::vector<Tile>& tiles);
 // With a button that copies it.
 std::string code_block(std::string_view id, std::string_view label, std::string_view text);
 Markup section(std::string_view id, std::string_view heading, const Markup& markup);
+
+// A Screen on a page.
+
+// Sentences in a list; one alone is a paragraph.
+std::string sentences_markup(const std::vector<Sentence>& sentences);
+// A heading, a table, sentences and the parts below; what a comment folds is folded here as well.
+std::string part_markup(const ScreenPart& part);
+// The alarm, the heading, the answer, all other parts and where the figures come from. Whoever
+// shows it gives it a section.
+std::string screen_markup(const Screen& screen);
 
 }  // namespace slicewise::reports::html

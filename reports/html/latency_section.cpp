@@ -78,7 +78,7 @@ std::vector<HtmlCell> latency_row(std::string name, const sim::TimeSummary& t) {
   const auto timed = [](Duration value, const std::optional<Duration>& half) {
     return HtmlCell{interval_text(value, half, kPageStyle), to_seconds(value), ""};
   };
-  return {{std::move(name), std::nullopt, ""},
+  return {std::move(name),
           {count_text(static_cast<double>(t.count)), double(t.count), ""},
           timed(t.mean, t.ci95),
           timed(t.p50, t.p50_ci95),
@@ -95,10 +95,7 @@ HtmlTable latency_heads(std::string caption, std::string_view rows) {
                    {"p50", true},
                    {"p95", true},
                    {"p99", true},
-                   {"p99.9", true}},
-                  {},
-                  {},
-                  false};
+                   {"p99.9", true}}};
   return table;
 }
 
@@ -195,8 +192,7 @@ Markup latency_section(const HtmlReport& report) {
   const sim::Result& result = report.result;
   std::vector<std::string> services = service_names(result);
   if (services.empty()) return "";
-  const sim::VariantResult* best = report.plan ? nullptr : best_variant(result);
-  const sim::VariantResult& lead = best != nullptr ? *best : result.variants.front();
+  const sim::VariantResult& lead = *leading_variant(report);
   if (services.size() > kMostServices) {  // the tightest ones are drawn
     std::ranges::stable_sort(services, std::ranges::greater{},
                              [&](const std::string& service) { return tightness(lead, service); });

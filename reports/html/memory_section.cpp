@@ -242,10 +242,7 @@ HtmlTable memory_table(const std::vector<FullDevice>& devices) {
                    {"Processes", true},
                    {"At worst", true},
                    {"Usable", true},
-                   {"Seen", true}},
-                  {},
-                  {},
-                  false};
+                   {"Seen", true}}};
   for (const FullDevice& device : devices) {
     std::string pods;
     for (const auto& [name, count] : device.pods) {
@@ -254,12 +251,9 @@ HtmlTable memory_table(const std::vector<FullDevice>& devices) {
     const auto sized = [](Bytes amount) {
       return HtmlCell{memory_text(amount), static_cast<double>(amount.count), ""};
     };
-    table.rows.push_back({{device.name, std::nullopt, ""},
-                          {pods, std::nullopt, ""},
-                          sized(device.contexts),
+    table.rows.push_back({device.name, pods, sized(device.contexts),
                           sized({device.needed.count - device.contexts.count}),
-                          sized(device.needed),
-                          sized(device.usable),
+                          sized(device.needed), sized(device.usable),
                           device.peak ? sized(*device.peak) : HtmlCell{}});
   }
   return table;

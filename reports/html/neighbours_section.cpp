@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include "../charts/charts.hpp"
-#include "../screens/neighbours_screen.hpp"
 #include "../screens/screens.hpp"
+#include "html_text.hpp"
 #include "page_parts.hpp"
-#include "screen_markup.hpp"
 
 namespace slicewise::reports::html {
 namespace {

@@ -58,6 +58,9 @@ struct ShownOption {
   const sim::PlannedObjective* tightest() const;
 };
 
+// The best variant, else the first, as that of a plan's best option is; nullptr: there is none.
+const sim::VariantResult* leading_variant(const HtmlReport& report);
+
 // What there is to choose from, the ranked ones first.
 std::vector<ShownOption> shown_options(const HtmlReport& report);
 

@@ -29,13 +29,13 @@ charts::LineChart line_chart(std::string id, std::string finding, std::string de
 
 Markup drawn(const charts::LineChart& chart, std::string x_header,
              const std::vector<std::string>& x_texts, const charts::TickText text) {
-  html::HtmlTable table{chart.y.label, {{std::move(x_header), true}}, {}, {}, false};
+  html::HtmlTable table{chart.y.label, {{std::move(x_header), true}}};
   for (const charts::LineSeries& series : chart.series)
     table.columns.push_back({series.name, true});
   constexpr std::size_t kMostRows = 24;
   const std::size_t step = (x_texts.size() + kMostRows - 1) / kMostRows;
   for (std::size_t p = 0; p < x_texts.size(); p += step) {
-    std::vector<HtmlCell> row{{x_texts[p], std::nullopt, ""}};
+    std::vector<HtmlCell> row{x_texts[p]};
     for (const charts::LineSeries& series : chart.series) {
       row.push_back(p < series.points.size() ? HtmlCell{text(series.points[p].y)} : HtmlCell{});
     }

@@ -15,7 +15,7 @@
 #include "../document/documents.hpp"
 #include "../document/record_json.hpp"
 #include "../document/replay_origin_fields.hpp"
-#include "../document/schema_check.hpp"
+#include "../document/stored_document.hpp"
 #include "../document/stored_fields.hpp"
 #include "../screens/replay_figures.hpp"
 #include "../screens/result_figures.hpp"
@@ -144,7 +144,7 @@ HtmlTable ways_table(const std::vector<Way>& ways, const Way& best) {
   HtmlTable table{
       "each way to run the trace, means over the jobs that finished", {{"Way"}}, {}, {}, true};
   for (const Way& way : ways) {
-    table.rows.push_back({{way.name, std::nullopt, ""}});
+    table.rows.push_back({way.name});
     table.row_classes.emplace_back(&way == &best && ways.size() > 1 ? "best" : "");
   }
   for (const char* pointer : kShown) {
@@ -301,7 +301,7 @@ Markup cost_section(const std::vector<Way>& ways) {
                             std::nullopt,
                             dollars_words(cost(way)) + jobs_of(way)});
     }
-    std::vector<HtmlCell> row{{way.name, std::nullopt, ""}};
+    std::vector<HtmlCell> row{way.name};
     for (const char* pointer : bill) {
       row.push_back(figure_cell(*way.figures, figure_of_way(pointer)));
     }

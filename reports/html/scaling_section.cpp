@@ -5,8 +5,8 @@
 #include "../charts/charts.hpp"
 #include "../screens/result_figures.hpp"
 #include "../screens/result_nodes.hpp"
+#include "html_text.hpp"
 #include "page_parts.hpp"
-#include "screen_markup.hpp"
 
 namespace slicewise::reports::html {
 namespace {
@@ -41,10 +41,10 @@ Markup start_up_figure(const sim::VariantResult& variant, std::size_t index) {
                   duration_text(figures.*longest->time)),
       "The stages from Pending to work, one after the other, as means over the pods that waited."};
   chart.x = {"time since the pod was Pending", start_up_tick, false, true};
-  HtmlTable table{"from Pending to work, means", {{"Stage"}, {"Time", true}}, {}, {}, false};
+  HtmlTable table{"from Pending to work, means", {{"Stage"}, {"Time", true}}};
   for (const StartUpStage& stage : kStartUpStages) {
     const Duration time = figures.*stage.time;
-    table.rows.push_back({{stage.name, std::nullopt, ""}, {duration_text(time), std::nullopt, ""}});
+    table.rows.push_back({stage.name, duration_text(time)});
     if (time.ns <= 0) continue;
     chart.stages.push_back({stage.name, to_seconds(time), duration_text(time)});
   }

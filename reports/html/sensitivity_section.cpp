@@ -198,12 +198,9 @@ std::string flips_markup(const sim::Plan& plan) {
     const auto times = [](double factor) {
       return HtmlCell{fmt::format("{:.3g}×", factor), factor, ""};
     };
-    table.rows.push_back({{flip.input, std::nullopt, ""},
-                          times(flip.holds_at),
-                          times(flip.factor),
-                          {flip.misses ? "an objective is missed" : "it is no longer the cheapest",
-                           std::nullopt, ""},
-                          {winner, std::nullopt, ""}});
+    table.rows.push_back({flip.input, times(flip.holds_at), times(flip.factor),
+                          flip.misses ? "an objective is missed" : "it is no longer the cheapest",
+                          winner});
   }
   const sim::Flip& nearest = plan.flips.front();
   return paragraph(fmt::format("The answer is most sensitive to {}: it changes at {:.3g} times its "

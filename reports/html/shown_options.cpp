@@ -152,6 +152,12 @@ const sim::PlannedObjective* ShownOption::tightest() const {
   return figures ? figures->tightest() : nullptr;
 }
 
+const sim::VariantResult* leading_variant(const HtmlReport& report) {
+  if (report.result.variants.empty()) return nullptr;
+  const sim::VariantResult* best = best_variant(report.result);
+  return best != nullptr && !report.plan ? best : &report.result.variants.front();
+}
+
 std::vector<ShownOption> shown_options(const HtmlReport& report) {
   if (report.plan) return options_of_plan(*report.plan);
   std::vector<ShownOption> options;

@@ -128,7 +128,7 @@ Markup time_figure(const sim::Recording& recording, TimeChart chart, Duration co
   drawn.cursor = charts::TimeCursor{to_seconds(column), to_seconds(recording.length), chart.unit};
   drawn.width = 620;
   drawn.height = 220;
-  HtmlTable table{chart.axis + ", over time", {{"Time", true}}, {}, {}, false};
+  HtmlTable table{chart.axis + ", over time", {{"Time", true}}};
   for (const charts::LineSeries& series : chart.series)
     table.columns.push_back({series.name, true});
   constexpr std::size_t kMostRows = 24;

@@ -53,13 +53,10 @@ Markup waits_figure(const sim::VariantResult& variant, std::size_t nth) {
                    {"For quota", true},
                    {"Pending, image, start", true},
                    {"Stopped", true},
-                   {"Without quota at the end", true}},
-                  {},
-                  {},
-                  false};
+                   {"Without quota at the end", true}}};
   for (const Waits& waits : all) {
     const sim::QuotaFigures& quota = *waits.workload->quota;
-    table.rows.push_back({{waits.workload->name, std::nullopt, ""},
+    table.rows.push_back({waits.workload->name,
                           {duration_text(waits.for_quota), to_seconds(waits.for_quota), ""},
                           {duration_text(waits.then), to_seconds(waits.then), ""},
                           {short_text(quota.stopped), quota.stopped, ""},

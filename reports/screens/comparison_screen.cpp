@@ -308,9 +308,7 @@ std::vector<std::string> comparison_notes(const StrategyComparison& comparison, 
         ": dollars for an hour of work, that is for what a pod alone on the GPU it was "
         "measured on does in an hour, counted within the objectives");
   }
-  for (const Diagnostic& d : comparison.notes) {
-    lines.push_back(fmt::format("{}: {}", info(d.code).name, d.message));
-  }
+  for (const Diagnostic& d : comparison.notes) lines.push_back(finding_text(d));
   if (!full) add_scaled_count(comparison, lines);
   std::vector<sim::VariantResult> variants;
   for (const ComparedOption& option : comparison.options) {
@@ -369,8 +367,7 @@ ScreenPart warnings_part(const StrategyComparison& comparison) {
             {fmt::format("{}, {}", nodes_text(option.configuration), option_title(option))});
       }
       named = true;
-      part.sentences.push_back(
-          {.text = fmt::format("{}: {}", info(d.code).name, d.message), .indent = 2});
+      part.sentences.push_back({.text = finding_text(d), .indent = 2});
     }
   }
   return part;

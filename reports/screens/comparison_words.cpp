@@ -13,6 +13,7 @@
 #include "../text/text_table.hpp"
 #include "result_figures.hpp"
 #include "result_nodes.hpp"
+#include "result_notes.hpp"
 #include "result_verdict.hpp"
 
 namespace slicewise::reports {
@@ -208,13 +209,9 @@ std::string verdict_of(const ComparedOption& option) {
 }
 
 std::string comparison_heading(const StrategyComparison& comparison) {
-  std::string out = comparison.stamp.scenario;
-  if (comparison.stamp.variants > 1) {
-    out += fmt::format(", variant {} (of {}, see --variant)", comparison.stamp.variant,
-                       comparison.stamp.variants);
-  }
-  if (comparison.options.empty()) return out;
-  return fmt::format("{}: {} under every way of sharing", out, compared_pods(comparison.options));
+  if (comparison.options.empty()) return studied(comparison.stamp);
+  return fmt::format("{}: {} under every way of sharing", studied(comparison.stamp),
+                     compared_pods(comparison.options));
 }
 
 namespace {

@@ -3,7 +3,6 @@
 #include "slicewise/reports/studies.hpp"
 
 #include "../text/text_table.hpp"
-#include "replay_origin.hpp"
 #include "result_figures.hpp"
 #include "screen.hpp"
 #include "screens.hpp"

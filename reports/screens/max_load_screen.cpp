@@ -1,5 +1,3 @@
-#include "max_load_screen.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -151,13 +149,9 @@ int runs_of(const MaxLoad& found) {
 }
 
 std::string max_load_heading(const MaxLoad& found) {
-  std::string out = found.stamp.scenario;
-  if (found.stamp.variants > 1) {
-    out += fmt::format(", variant {} (of {}, see --variant)", found.stamp.variant,
-                       found.stamp.variants);
-  }
-  return out + (has_objectives(found) ? ": the highest load that meets the objectives"
-                                      : ": the highest load that no policy denies");
+  return studied(found.stamp) + (has_objectives(found)
+                                     ? ": the highest load that meets the objectives"
+                                     : ": the highest load that no policy denies");
 }
 
 std::vector<std::string> max_load_answer(const MaxLoad& found, const TextStyle& style) {
@@ -248,13 +242,11 @@ std::vector<std::string> max_load_notes(const MaxLoad& found, bool full) {
                   found.probes.size(), found.probes.size() == 1 ? "probe" : "probes",
                   found.stamp.replications, found.most_replications, runs_of(found),
                   policy_decides(found) ? "; a policy denies by their mean" : "")};
-  for (const Diagnostic& d : found.notes) {
-    lines.push_back(fmt::format("{}: {}", info(d.code).name, d.message));
-  }
+  for (const Diagnostic& d : found.notes) lines.push_back(finding_text(d));
   if (found.at_passed) {
     for (const Diagnostic& d : found.at_passed->findings) {
       if (d.severity != Severity::Warning) continue;
-      lines.push_back(fmt::format("{}: {}", info(d.code).name, d.message));
+      lines.push_back(finding_text(d));
     }
   }
   std::vector<sim::VariantResult> passed;

@@ -1,5 +1,3 @@
-#include "neighbours_screen.hpp"
-
 #include <algorithm>
 #include <utility>
 
@@ -78,12 +76,7 @@ bool has_figure(const NeighbourMatrix& matrix, NeighbourFigure figure) {
 }
 
 std::string neighbours_heading(const NeighbourMatrix& matrix) {
-  std::string out = matrix.stamp.scenario;
-  if (matrix.stamp.variants > 1) {
-    out += fmt::format(", variant {} (of {}, see --variant)", matrix.stamp.variant,
-                       matrix.stamp.variants);
-  }
-  return out + ": how many times as long each row takes beside a column as alone";
+  return studied(matrix.stamp) + ": how many times as long each row takes beside a column as alone";
 }
 
 std::vector<std::string> neighbours_notes(const NeighbourMatrix& matrix, bool full) {
@@ -111,9 +104,7 @@ std::vector<std::string> neighbours_notes(const NeighbourMatrix& matrix, bool fu
         "time/unit: time of the containers over the units they got done, with what was done of "
         "those under way; waiting for a GPU is not in it");
   }
-  for (const Diagnostic& d : matrix.notes) {
-    lines.push_back(fmt::format("{}: {}", info(d.code).name, d.message));
-  }
+  for (const Diagnostic& d : matrix.notes) lines.push_back(finding_text(d));
   for (std::string& line : note_lines({}, full)) lines.push_back(std::move(line));
   return lines;
 }

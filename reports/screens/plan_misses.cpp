@@ -1,5 +1,3 @@
-#include "plan_misses.hpp"
-
 #include <algorithm>
 #include <cctype>
 #include <cstddef>

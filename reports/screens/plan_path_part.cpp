@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include "../text/text_table.hpp"
-#include "plan_saving.hpp"
 #include "plan_screen.hpp"
 #include "plan_words.hpp"
 #include "result_figures.hpp"

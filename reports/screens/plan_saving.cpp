@@ -1,5 +1,3 @@
-#include "plan_saving.hpp"
-
 #include <algorithm>
 #include <cstddef>
 #include <functional>
@@ -10,6 +8,7 @@
 
 #include "slicewise/sim/figure_text.hpp"
 
+#include "plan_words.hpp"
 #include "result_figures.hpp"
 #include "result_verdict.hpp"
 

@@ -102,13 +102,8 @@ ScreenPart rejected_part(const Plan& plan, Detail detail) {
 }
 
 std::string plan_heading(const Plan& plan) {
-  std::string out = plan.stamp.scenario;
-  if (plan.stamp.variants > 1) {
-    out +=
-        fmt::format(", variant {} (of {}, see --variant)", plan.stamp.variant, plan.stamp.variants);
-  }
-  return out + fmt::format(": {} configurations by {}", plan.counts.configurations,
-                           scenarios::goal_name(plan.goal));
+  return studied(plan.stamp) + fmt::format(": {} configurations by {}", plan.counts.configurations,
+                                           scenarios::goal_name(plan.goal));
 }
 
 // What an option leaves unfinished, where another gets more of it done: what all leave has one

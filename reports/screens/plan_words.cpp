@@ -2,15 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/result_record.hpp"
 
-#include "plan_misses.hpp"
-#include "plan_saving.hpp"
 #include "result_figures.hpp"
 #include "result_notes.hpp"
 
@@ -200,10 +200,6 @@ std::vector<std::string> region_sentences(const Plan& plan) {
   return lines;
 }
 
-std::string finding_sentence(const Diagnostic& d) {
-  return fmt::format("{}: {}", info(d.code).name, d.message);
-}
-
 // What the answer holds for, and what it does not.
 bool is_of_answer(const Diagnostic& d) {
   return d.severity == Severity::Warning || d.code == Code::StartsAtPeak;
@@ -211,7 +207,7 @@ bool is_of_answer(const Diagnostic& d) {
 
 void add_warnings(const Plan& plan, std::vector<std::string>& lines) {
   for (const Diagnostic& d : plan.notes) {
-    if (is_of_answer(d)) lines.push_back(finding_sentence(d) + ".");
+    if (is_of_answer(d)) lines.push_back(finding_text(d) + ".");
   }
 }
 
@@ -294,7 +290,7 @@ std::vector<std::string> plan_notes(const Plan& plan) {
   }
   lines.push_back(pods_note(plan));
   for (const Diagnostic& d : plan.notes) {
-    if (!is_of_answer(d)) lines.push_back(finding_sentence(d));
+    if (!is_of_answer(d)) lines.push_back(finding_text(d));
   }
   return lines;
 }
@@ -379,6 +375,63 @@ std::string isolation_risk(const PlanOption& option) {
   if (isolation.fault == sim::Isolation::Fault::Shared) open.emplace_back("fatal faults");
   if (isolation.compute == sim::Isolation::Compute::None) open.emplace_back("GPU time");
   return open.empty() ? "" : fmt::format("pods on one GPU share {}", fmt::join(open, ", "));
+}
+
+namespace {
+
+const sim::SetUpRoute* route_by(const sim::PlanOption& option, std::string_view by) {
+  const auto route = std::ranges::find(option.routes, by, &sim::SetUpRoute::by);
+  return route == option.routes.end() ? nullptr : &*route;
+}
+
+std::string why(const sim::SetUpRoute& route) {
+  return fmt::format("{}", fmt::join(route.refused, "; "));
+}
+
+// What sets an option up: "the device plugin, or NVIDIA's DRA driver (export --to dra)".
+std::string installer_text(const sim::SetUpRoute& plugin, const sim::SetUpRoute& dra) {
+  if (plugin.refused.empty()) {
+    return dra.refused.empty()
+               ? "the device plugin, or NVIDIA's DRA driver (export --to dra)"
+               : fmt::format("the device plugin; not NVIDIA's DRA driver: {}", why(dra));
+  }
+  if (dra.refused.empty()) {
+    return fmt::format("NVIDIA's DRA driver alone (export --to dra): {}", why(plugin));
+  }
+  return fmt::format("neither the device plugin ({}) nor NVIDIA's DRA driver ({})", why(plugin),
+                     why(dra));
+}
+
+std::string routes_text(const sim::PlanOption& option) {
+  const sim::SetUpRoute* const plugin = route_by(option, kByPlugin);
+  const sim::SetUpRoute* const dra = route_by(option, kByDra);
+  const bool only_auto_mode = plugin == nullptr && option.routes.size() == 1;
+  if (only_auto_mode && option.routes.front().refused.empty()) {
+    return "EKS Auto Mode, whose own device plugin offers whole GPUs";
+  }
+  if (plugin == nullptr || dra == nullptr) return "";
+  std::string text = installer_text(*plugin, *dra);
+  if (const sim::SetUpRoute* const auto_mode = route_by(option, kByAutoMode)) {
+    text += auto_mode->refused.empty() ? "; EKS Auto Mode has such nodes, too"
+                                       : fmt::format("; not on EKS Auto Mode: {}", why(*auto_mode));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string route_sentence(const sim::PlanOption& option) {
+  const std::string by = routes_text(option);
+  return by.empty() ? by : fmt::format("Set up by: {}.", by);
+}
+
+std::vector<std::string> route_lines(const sim::Plan& plan) {
+  std::vector<std::string> lines;
+  for (std::size_t o = 0; o < plan.options.size(); ++o) {
+    const std::string by = routes_text(plan.options[o]);
+    if (!by.empty()) lines.push_back(fmt::format("#{}: {}", o + 1, by));
+  }
+  return lines;
 }
 
 }  // namespace slicewise::reports

@@ -14,8 +14,8 @@
 #include "../text/amount_text.hpp"
 #include "../text/text_table.hpp"
 #include "replay_figures.hpp"
-#include "replay_origin.hpp"
 #include "result_figures.hpp"
+#include "result_notes.hpp"
 #include "result_verdict.hpp"
 #include "screen.hpp"
 #include "screens.hpp"
@@ -338,9 +338,7 @@ void add_sharing_notes(const ReplayStudy& study, std::vector<std::string>& notes
 
 std::vector<std::string> replay_notes(const ReplayStudy& study) {
   std::vector<std::string> notes;
-  for (const Diagnostic& finding : study.findings) {
-    notes.push_back(fmt::format("{}: {}", info(finding.code).name, finding.message));
-  }
+  for (const Diagnostic& finding : study.findings) notes.push_back(finding_text(finding));
   if (!study.outcomes.empty() && study.outcomes.front().result.without_run > 0) {
     notes.push_back(fmt::format("{} jobs whose run time is not known were left out",
                                 whole_text(study.outcomes.front().result.without_run)));

@@ -4,7 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "slicewise/reports/diagnostics_text.hpp"
 #include "slicewise/sim/result.hpp"
+
+#include "../text/text_table.hpp"
 
 namespace slicewise::reports {
 
@@ -37,5 +40,15 @@ struct MoneySteps {
 
 // "$12.24 = useful 10.90 (89%) + idle 0.15 (1%) + ..."
 std::string cost_equation(const sim::CostLedger& ledger);
+
+// Who pays what of the bill of a variant: a row for each workload, or for each group of them.
+
+// Amounts as printed add up: in each row to what it pays, in each column to the bill.
+std::vector<Column> bill_columns(const std::string& group_by);
+Rows bill_cells(const sim::VariantResult& variant, const TextStyle& style, bool every);
+
+// What is split, and by which rule; and the rule alone, where variants stand side by side.
+std::string bill_sentence(const sim::BillSplit& split);
+std::string bill_rule(const sim::BillSplit& split);
 
 }  // namespace slicewise::reports

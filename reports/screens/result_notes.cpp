@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "../text/text_table.hpp"
+#include "embedded/screen_files.hpp"
 #include "result_figures.hpp"
 #include "screen.hpp"
 
@@ -51,137 +52,14 @@ std::string prices_text(const sim::Stamp& stamp, const Signs& s, std::size_t has
                      stamp.price_file_sha256.substr(0, hash_shown), s.ellipsis);
 }
 
-constexpr NotModelled kNotModelled[] = {
-    {"PCIe and NVLink contention",
-     "jobs that copy much between host and GPU, or between GPUs, disturb each other more than "
-     "is shown: pods with several GPUs have their links to themselves; MIG instances have no "
-     "link "
-     "to each other"},
-    {"clocks under heat and power caps",
-     "a GPU that is kept busier may lower its clock, and the instances of one GPU share its "
-     "power: seven busy slices are a little slower than one alone; the clock is constant here"},
-    {"L2 and DRAM contention of single kernels under MPS",
-     "clients that have SMs of their own slow each other by a fixed 7 %, as measured on average; "
-     "a pair that fights for the cache does worse, one that does not does better"},
-    {"scheduling delay of many MPS clients",
-     "each client beyond the second delays a kernel by some microseconds, which only jobs of "
-     "many very short kernels notice"},
-    {"static SM partitions of MPS",
-     "since CUDA 13.1 a partition of SMs can be a client's own on Ampere and later "
-     "(nvidia-cuda-mps-control -S; docs.nvidia.com/deploy/mps, Using Static SM Partitioning): "
-     "nobody borrows what is idle there, and its faults stay inside; nothing measured says how "
-     "fast clients are so, and the device plugin does not set it: activeThreads comes closest, "
-     "which limits a client and keeps no SMs for it"},
-    {"NVLink between instances",
-     "the GPUs of all 9 or 18 instances of a P6e-GB200 UltraServer reach each other over NVLink; "
-     "here those of one instance do"},
-    {"start-up of MPS clients", "the first contact with the MPS server takes no time here"},
-    {"turns of several processes in one pod",
-     "under time-slicing the CUDA processes of a pod take one turn together, not one each; under "
-     "MPS their memory and their limits count each, but a pod answers one batch at a time, or does "
-     "one unit, as one client, however many they are: replicas of one process are simulated each"},
-    {"ranks of a job on several nodes, step by step",
-     "the pods of a job (podsPerJob) begin and end together and each goes at its own pace "
-     "meanwhile; where ranks exchange gradients, one that is slowed first and another that is "
-     "slowed later make the job longer than is shown; GPUs of one pod keep step"},
-    {"kernel interference in caches",
-     "with time-slicing, beyond the refill of a cold L2 after a switch, tenants do not slow each "
-     "other's kernels"},
-    {"CPUs in place of GPUs",
-     "profiles are of GPUs, and none says how long the same work takes on CPUs: whether a service "
-     "is cheaper without a GPU is a measurement of yours"},
-    {"checkpoints",
-     "a job that is evicted or hit by a fault starts over from its first unit of work; only the "
-     "queues srtf and srsf let it go on"},
-    {"MIG changes node by node",
-     "when the layout changes, all nodes of the pool are drained at once; a rolling change "
-     "would keep some of them in service"},
-    {"CPUs of another kind",
-     "host work takes as long on the CPUs of every instance type, those of arm64 included"},
-    {"NUMA placement", "a pod whose CPUs sit on the far socket feeds its GPU more slowly"},
-    {"image registry throughput",
-     "many nodes that pull at once share a registry; here each pull takes its own time only"},
-    {"CFS weights between pods",
-     "when the vCPUs of a node bind, all pods slow down alike, whatever they requested"},
-    {"allocators that give memory back",
-     "GPU memory that a process has taken stays taken until the process ends"},
-    {"time of the control plane",
-     "scheduling, the device plugin and container starts take no time unless `startup` says so"},
-    {"replacing nodes by cheaper ones",
-     "consolidation removes nodes and moves their pods; it buys no other instance type, does not "
-     "go back from on-demand to spot, and knows no disruption budgets"},
-    {"a spot market",
-     "nodes are taken back one by one at a constant rate and price, and a new one is always to "
-     "be "
-     "had; in reality a zone runs short of a type, and many go at once"},
-    {"the network and HTTP",
-     "a request reaches its pod and its answer the client in no time; TLS, proxies and large "
-     "bodies come on top of the latencies shown"},
-    {"cores for pre- and post-processing",
-     "all requests on a node share its vCPUs evenly (processor sharing) with everything else "
-     "there; thread pools, pinning and CPU limits of a pod do not order them"},
-    {"speculative decoding, pipeline parallelism and experts",
-     "a language model makes one token per sequence and step; the whole GPUs of its pod share "
-     "every layer, replicas of shared ones do not: it has them on one GPU, with a warning; a "
-     "mixture of experts is its active and its total weights; more of it: explain llm"},
-    {"metrics pipelines of autoscalers",
-     "the metric is an exact average up to the moment of the decision; scraping adds up to a "
-     "minute of delay, and lost scrapes hold scaling up"},
-    {"scaling by the clock",
-     "replicas follow their metric and their schedule (KEDA's cron trigger), and nodes their pods; "
-     "scheduled actions of node groups, which begin before the load comes, are not simulated"},
-    {"daylight saving and holidays",
-     "the clock of a daily curve or a schedule has one offset to UTC, that of January where a "
-     "time "
-     "zone is named, and every week is alike"},
-    {"parts of Kueue",
-     "quotas are simulated as they are without fair sharing, of Jobs alone: no weights, "
-     "topologies, "
-     "admission checks (MultiKueue, ProvisioningRequests), cohorts of cohorts or with quotas of "
-     "their own, Deployments and pods in queues, quotas of DRA, nor waitForPodsReady; decisions "
-     "take no time (Kueue batches some for a second), and what was stopped is back in its queue "
-     "once "
-     "its pods have gone; "
-     "plan and compare, which change what pods ask for, leave quotas out"},
-    {"quotas of KAI's queues",
-     "a pod of KAI starts when it finds a part of a GPU, whatever its queue deserves; and it takes "
-     "nobody's place, where KAI stops pods of lower priority in its queue, or moves some to make "
-     "room"},
-    {"clients that give up or adapt",
-     "an open loop sends on however slow the answers get; only time-outs and retries that the "
-     "scenario gives are made"},
-    {"all-reduces over shared GPUs",
-     "a pod with replicas of several GPUs waits for the slowest of them and leaves the others to "
-     "their neighbours meanwhile; NCCL's kernels spin there, so that its steps take longer and "
-     "slow the neighbours down"},
-    {"all-reduces beside the computation",
-     "what the GPUs of a pod add up is on top of the step, as if it waited for the last "
-     "gradient; "
-     "frameworks send the first ones while the others are computed, and NVLink SHARP (H100 and "
-     "later) adds up in the switch"},
-    {"devices of other plugins",
-     "network interfaces (vpc.amazonaws.com/efa) and other extended resources beside the GPU "
-     "take "
-     "no part in the choice of nodes: check says whether the nodes of files have them"},
-    {"company that pods require",
-     "required podAffinity, required podAntiAffinity by zones and topologySpreadConstraints with "
-     "DoNotSchedule hold no pod back here; Karpenter takes whose company pods would rather have "
-     "for "
-     "a requirement at first, and may start more nodes for them"},
-    {"disks and quotas of namespaces",
-     "requests of ephemeral-storage, nodeName, other schedulers and ResourceQuotas keep no pod "
-     "back here"},
-    {"pods with two kinds of GPU resource", "such scenarios are refused, with the reason"},
-    {"parts of DRA",
-     "claims of several requests or of a share of a device, prioritised lists, MIG devices made "
-     "on demand, claims on nodes that come and go, and several ways of sharing in one pool are "
-     "refused or left out, with the reason"},
-};
-
 }  // namespace
 
-const std::vector<NotModelled>& not_modelled() {
-  static const std::vector<NotModelled> items(std::begin(kNotModelled), std::end(kNotModelled));
+std::vector<NotModelled> not_modelled() {
+  std::vector<NotModelled> items;
+  for (std::string_view rest = screen_files::not_modelled_txt(); !rest.empty();) {
+    const std::string_view what = next_line(rest);
+    items.push_back({what, next_line(rest)});
+  }
   return items;
 }
 
@@ -248,13 +126,23 @@ std::string expectation_text(const models::ExpectedError& error) {
   return out;
 }
 
+std::string studied(const sim::Stamp& stamp) {
+  if (stamp.variants <= 1) return stamp.scenario;
+  return fmt::format("{}, variant {} (of {}, see --variant)", stamp.scenario, stamp.variant,
+                     stamp.variants);
+}
+
+std::string finding_text(const Diagnostic& finding) {
+  return fmt::format("{}: {}", info(finding.code).name, finding.message);
+}
+
 std::vector<std::string> note_lines(std::span<const sim::VariantResult> variants, bool full) {
   std::vector<std::string> lines;
   for (const sim::VariantResult& variant : variants) {
     for (const Diagnostic& d : variant.findings) {
       // The assumed inputs have a line of their own.
       if (d.severity != Severity::Note || d.code == Code::InputAssumed) continue;
-      add_once(lines, fmt::format("{}: {}", info(d.code).name, d.message));
+      add_once(lines, finding_text(d));
     }
     add_apart_lines(variant, lines);
   }

@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "slicewise/reports/diagnostics_text.hpp"
@@ -10,16 +11,23 @@
 // What a reader needs to judge a result, below every report.
 namespace slicewise::reports {
 
-// What the simulator leaves out, each with its consequence: `explain not-modelled` prints both.
+// What the simulator leaves out, each with its consequence, of not_modelled.txt: `explain
+// not-modelled` prints both.
 struct NotModelled {
   std::string_view what;
   std::string_view consequence;
 };
-const std::vector<NotModelled>& not_modelled();
+std::vector<NotModelled> not_modelled();
 
 // One sentence each: notes found by the run, assumed inputs, where it stands what is not modelled.
 // Unless `full`, of assumed inputs only how many there are and where the list stands.
 std::vector<std::string> note_lines(std::span<const sim::VariantResult> variants, bool full);
+
+// What a study is about: "aws-cifar10, variant before (of 4, see --variant)".
+std::string studied(const sim::Stamp& stamp);
+
+// "CODE: message".
+std::string finding_text(const Diagnostic& finding);
 
 // What some variant assumed, each input once.
 std::vector<sim::AssumedInput> assumed_inputs(std::span<const sim::VariantResult> variants);

@@ -17,7 +17,6 @@
 #include "result_verdict.hpp"
 #include "screen.hpp"
 #include "screens.hpp"
-#include "variant_parts.hpp"
 
 namespace slicewise::reports {
 namespace {

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <optional>
+#include <string>
+#include <string_view>
+
 #include "slicewise/sim/comparison.hpp"
 #include "slicewise/sim/max_load.hpp"
 #include "slicewise/sim/neighbours.hpp"
@@ -26,5 +30,22 @@ Screen screen_of(const sim::InflationStudy& study, const TextStyle& style, Detai
 // Studies side by side, what they add up to, and what each was fitted on.
 Screen screen_of(const sim::ValidationResult& result, const TextStyle& style, Detail detail);
 Screen screen_of(const sim::Plan& plan, const TextStyle& style, Detail detail);
+
+// What a screen has in common with documents and the page.
+
+// "passes", "fails", "undecided".
+std::string_view verdict_word(sim::LoadVerdict verdict);
+
+// Load over the scenario's of what is scaled; nullopt when no load passed.
+std::optional<double> headroom_of(const sim::ScaledLoad& load);
+
+// Who is hit hardest, by whom. "" where no two were measured.
+std::string worst_neighbour(const sim::NeighbourMatrix& matrix);
+
+// The first line of a replay that an interrupt cut short; "" of what is whole.
+std::string replay_alarm(bool interrupted);
+
+// The last line of a replay: trace, seed, version and prices.
+std::string replay_origin(const sim::Stamp& stamp);
 
 }  // namespace slicewise::reports

@@ -155,12 +155,8 @@ void add_end_lines(const SensitivityStudy& study, const InputEffect& effect,
 }
 
 std::string sensitivity_heading(const SensitivityStudy& study) {
-  std::string out = study.stamp.scenario;
-  if (study.stamp.variants > 1) {
-    out += fmt::format(", variant {} (of {}, see --variant)", study.stamp.variant,
-                       study.stamp.variants);
-  }
-  return out + fmt::format(": what {} less or more of one input changes", by_text(study.by));
+  return studied(study.stamp) +
+         fmt::format(": what {} less or more of one input changes", by_text(study.by));
 }
 
 Cells break_even_cells(const SensitivityStudy& study, const TextStyle& style) {

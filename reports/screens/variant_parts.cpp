@@ -1,5 +1,3 @@
-#include "variant_parts.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -18,11 +16,9 @@
 
 #include "../text/amount_text.hpp"
 #include "../text/text_table.hpp"
-#include "result_bill.hpp"
 #include "result_comparison.hpp"
 #include "result_cost.hpp"
 #include "result_figures.hpp"
-#include "result_gpu_rows.hpp"
 #include "result_nodes.hpp"
 #include "result_placement.hpp"
 #include "result_workload_rows.hpp"

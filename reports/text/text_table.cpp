@@ -18,6 +18,12 @@ std::string one_line(std::string text) {
   return printable(text);
 }
 
+std::string_view next_line(std::string_view& rest) {
+  const std::string_view line = rest.substr(0, rest.find('\n'));
+  rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+  return line;
+}
+
 std::string counted(int count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }

@@ -28,6 +28,9 @@ std::string counted(int count, std::string_view what);
 // What files call things, as one line that does nothing to a terminal.
 std::string one_line(std::string text);
 
+// Takes the first line off the text of a file of ours.
+std::string_view next_line(std::string_view& rest);
+
 // One paragraph broken at spaces into lines of at most `width` terminal columns (0: unlimited),
 // each ended by a newline. The first line starts with `first_indent`, the others with as many
 // spaces as `indent`. A word longer than the line is kept whole: it may be a command or an address.

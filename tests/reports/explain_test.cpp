@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -194,9 +195,15 @@ TEST(Explain, NamesNoFieldThatDoesNotExist) {
 
 TEST(Explain, ExitCodesAreThoseOfTheTable) {
   const std::string text = text_of("exit-codes", {false, true, 0});
-  for (const ExitCodeInfo& info : kExitCodes) {
-    EXPECT_THAT(
-        text, HasSubstr(fmt::format("\n  {:<4}  {}\n", static_cast<int>(info.code), info.meaning)));
+  const std::vector<ExitCodeInfo> codes = exit_codes();
+  for (const ExitCodeInfo& info : codes) {
+    EXPECT_THAT(text, HasSubstr(fmt::format("\n  {:<4}  {}\n", info.code, info.meaning)));
+  }
+  for (const ExitCode code :
+       {ExitCode::Success, ExitCode::Different, ExitCode::Usage, ExitCode::InvalidInput,
+        ExitCode::Infeasible, ExitCode::FileAccess, ExitCode::PodsLost, ExitCode::InternalError,
+        ExitCode::OutOfMemory, ExitCode::ObjectiveMissed, ExitCode::Interrupted}) {
+    EXPECT_EQ(std::ranges::count(codes, static_cast<int>(code), &ExitCodeInfo::code), 1);
   }
 }
 

@@ -8,8 +8,8 @@
 
 #include "slicewise/reports/result_report.hpp"
 
-#include "../../reports/screens/result_gpu_rows.hpp"
 #include "../../reports/screens/result_nodes.hpp"
+#include "../../reports/screens/result_placement.hpp"
 #include "result_samples.hpp"
 
 namespace slicewise::reports {

@@ -12,7 +12,7 @@
 #include "slicewise/models/execution_law.hpp"
 #include "slicewise/sim/replay/sharing.hpp"
 
-#include "../../models/validation/csv_table.hpp"
+#include "../../models/validation/user_table.hpp"
 #include "studies.hpp"
 
 namespace slicewise::sim {

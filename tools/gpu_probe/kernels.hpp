@@ -3,22 +3,19 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <string_view>
 
 // What runs on the GPU: three kernels that each press on one resource until their time is over,
 // count what they got done, and note when they stood still.
 namespace slicewise::gpu_probe {
 
-enum class Kernel : std::uint8_t { Compute, Bandwidth, Latency };
+enum class Kernel : std::uint8_t { Compute, Bandwidth, Latency, None };
 
 inline constexpr std::array<std::string_view, 3> kKernelNames = {"compute", "bandwidth", "latency"};
 
 inline std::string_view name_of(Kernel kernel) {
   return kKernelNames[static_cast<std::size_t>(kernel)];
 }
-std::optional<Kernel> kernel_called(std::string_view name);
 
 inline constexpr unsigned kThreadsPerBlock = 256;
 inline constexpr std::size_t kMostPauses = 4096;
@@ -40,9 +37,5 @@ struct KernelReport {
   };
   std::array<Pause, kMostPauses> pause{};
 };
-
-// The module as text. Each kernel takes (u64 report, u64 data, u64 words, u64 nanoseconds); `words`
-// of 4 bytes is a power of two, at least 2^16.
-std::string ptx_text();
 
 }  // namespace slicewise::gpu_probe

@@ -12,7 +12,7 @@
 #include "experiments.hpp"
 #include "library.hpp"
 #include "options.hpp"
-#include "session.hpp"
+#include "worker.hpp"
 
 namespace slicewise::gpu_probe {
 namespace {

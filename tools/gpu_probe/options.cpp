@@ -3,6 +3,8 @@
 #include <charconv>
 #include <stdexcept>
 
+#include "embedded/probe_files.hpp"
+
 namespace slicewise::gpu_probe {
 namespace {
 
@@ -54,24 +56,6 @@ Options options_of(const std::vector<std::string>& arguments) {
   return out;
 }
 
-std::string help_text() {
-  return R"(gpu_probe measures how this machine's GPU is shared; prints one JSON document
-
-  gpu_probe --out a100.json     # about three minutes, then:
-  slicewise run -f scenario.yaml --catalogue a100.json
-  slicewise calibrate a100.json
-
-  --out FILE         write the document here (default: standard output)
-  --gpu N            which GPU (default 0)
-  --processes N      most processes that take turns (default 4)
-  --run-ms N         length of one run (default 400)
-  --repetitions N    of each run (default 3)
-  --driver FILE      the driver's library (default libcuda.so.1)
-  --management FILE  NVML's library (default libnvidia-ml.so.1)
-
-Exit codes: 0 all was measured; 1 a part failed, the document says which under `failures`;
-2 wrong command line; 4 there is no NVIDIA GPU or no driver; 5 the file cannot be written.
-)";
-}
+std::string help_text() { return std::string(probe_files::help_txt()); }
 
 }  // namespace slicewise::gpu_probe

@@ -1,15 +1,75 @@
-#include "session.hpp"
-
 #include <array>
 #include <chrono>
 #include <iostream>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <thread>
 
+#include <fmt/format.h>
+
+#include "driver_api.hpp"
+#include "embedded/probe_files.hpp"
 #include "library.hpp"
+#include "worker.hpp"
 
 namespace slicewise::gpu_probe {
 namespace {
+
+// Volta is the oldest that slicewise models; newer GPUs compile the text when they load it.
+constexpr std::string_view kHeader = ".version 6.0\n.target sm_70\n.address_size 64\n";
+
+// A kernel is prologue.ptx, its round and epilogue.ptx. Registers: rd1 report, rd2 data, rd3 words,
+// rd4 deadline, rd5 now, rd6 last, rd7 units, rd8 pauses, rd9 begin, r1 number of the thread, r2
+// all threads, r3 mask of words, r4 position; p1 first thread.
+constexpr int kSteps = 16;  // of a round: some microseconds at most, so that pauses stand out
+
+// Each waits for the one before: the arithmetic units are busy, the memory idle.
+std::string compute_round() {
+  std::string text;
+  for (int step = 0; step < 4 * kSteps; ++step) text += "  fma.rn.f32 %f1, %f1, %f2, %f3;\n";
+  return text;
+}
+
+// Reads that do not wait for each other, the threads of a warp side by side.
+std::string bandwidth_round() {
+  std::string text;
+  for (int step = 0; step < kSteps; ++step) {
+    text += fmt::format(
+        "  and.b32 %r5, %r4, %r3;\n  mul.wide.u32 %rd12, %r5, 4;\n  add.u64 %rd12, %rd12, %rd2;\n"
+        "  ld.global.cg.u32 %r{0}, [%rd12];\n  add.u32 %r4, %r4, %r2;\n",
+        20 + step);
+  }
+  for (int step = 0; step < kSteps; ++step) {
+    text += fmt::format("  xor.b32 %r6, %r6, %r{};\n", 20 + step);
+  }
+  return text;
+}
+
+// Each address is what the last read brought.
+std::string latency_round() {
+  std::string text = "  and.b32 %r4, %r4, %r3;\n";
+  for (int step = 0; step < kSteps / 4; ++step) {
+    text +=
+        "  mul.wide.u32 %rd12, %r4, 4;\n  add.u64 %rd12, %rd12, %rd2;\n"
+        "  ld.global.cg.u32 %r4, [%rd12];\n";
+  }
+  return text + "  xor.b32 %r6, %r6, %r4;\n";
+}
+
+std::string entry(Kernel kernel, const std::string& round) {
+  return fmt::format(fmt::runtime(probe_files::prologue_ptx()), fmt::arg("name", name_of(kernel))) +
+         round +
+         fmt::format(fmt::runtime(probe_files::epilogue_ptx()), fmt::arg("pause", kPause),
+                     fmt::arg("most", kMostPauses));
+}
+
+// The module as text. Each kernel takes (u64 report, u64 data, u64 words, u64 nanoseconds); `words`
+// of 4 bytes is a power of two, at least 2^16.
+std::string ptx_text() {
+  return std::string(kHeader) + entry(Kernel::Compute, compute_round()) +
+         entry(Kernel::Bandwidth, bandwidth_round()) + entry(Kernel::Latency, latency_round());
+}
 
 using Clock = std::chrono::steady_clock;
 
@@ -21,7 +81,32 @@ constexpr std::size_t kWord = 4;
 constexpr std::uint64_t kPerMillisecond = 1'000'000;
 constexpr std::uint64_t kPerMicrosecond = 1'000;
 
-}  // namespace
+// Its context, its memory, its kernels.
+class Session {
+ public:
+  // Throws NoGpu, or std::runtime_error with the driver's words.
+  Session(const std::string& library, int gpu, const Task& task);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  nlohmann::json description() const;  // of the GPU, and of the slice of it that is seen
+  Outcome run();
+
+ private:
+  int attribute(CuAttribute attribute) const;
+  void prepare_data();
+  void launch(std::uint64_t nanoseconds);
+  void run_one_kernel(Outcome& out);
+  void run_many_kernels(Outcome& out);
+
+  Task task_;
+  DriverApi driver_;
+  CuDevice device_ = 0;
+  CuHandle function_ = nullptr;
+  CuAddress report_ = 0;
+  CuAddress data_ = 0;
+  unsigned blocks_ = 0;
+};
 
 Session::Session(const std::string& library, int gpu, const Task& task)
     : task_(task), driver_(open_driver(library)) {
@@ -33,11 +118,11 @@ Session::Session(const std::string& library, int gpu, const Task& task)
   check(driver_, driver_.device(&device_, gpu), "cuDeviceGet");
   CuHandle context = nullptr;
   check(driver_, driver_.create_context(&context, kBlockingSync, device_), "cuCtxCreate");
-  if (!task_.kernel) return;
+  if (task_.kernel == Kernel::None) return;
   CuHandle module = nullptr;
   check(driver_, driver_.load_module(&module, ptx_text().c_str()), "cuModuleLoadData");
   check(driver_,
-        driver_.find_function(&function_, module, std::string(name_of(*task_.kernel)).c_str()),
+        driver_.find_function(&function_, module, std::string(name_of(task_.kernel)).c_str()),
         "cuModuleGetFunction");
   blocks_ = task_.blocks_per_sm * static_cast<unsigned>(attribute(CuAttribute::SmCount));
   check(driver_, driver_.allocate(&report_, sizeof(KernelReport)), "cuMemAlloc");
@@ -50,7 +135,7 @@ Session::Session(const std::string& library, int gpu, const Task& task)
 // For the chain of reads: each word names another one, far away; an odd step from anywhere reaches
 // every word of a power of two.
 void Session::prepare_data() {
-  if (*task_.kernel != Kernel::Latency) {
+  if (task_.kernel != Kernel::Latency) {
     check(driver_, driver_.fill(data_, 1, task_.working_set), "cuMemsetD8");
     return;
   }
@@ -146,11 +231,14 @@ Outcome Session::run() {
     out.allocated = driver_.allocate(&more, task_.allocate) == 0;
     if (out.allocated) check(driver_, driver_.release(more), "cuMemFree");
   }
-  if (task_.kernel) task_.launch_us > 0 ? run_many_kernels(out) : run_one_kernel(out);
+  if (task_.kernel != Kernel::None)
+    task_.launch_us > 0 ? run_many_kernels(out) : run_one_kernel(out);
   std::size_t total = 0;
   check(driver_, driver_.memory_info(&out.free_bytes, &total), "cuMemGetInfo");
   return out;
 }
+
+}  // namespace
 
 int serve(const std::string& library, int gpu, const Task& task) {
   try {

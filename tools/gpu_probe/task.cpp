@@ -1,47 +1,26 @@
 #include "task.hpp"
 
+#include <algorithm>
+#include <cassert>
+
 namespace slicewise::gpu_probe {
+namespace {
 
-void to_json(nlohmann::json& out, const Task& task) {
-  out = {{"kernel", task.kernel ? name_of(*task.kernel) : "none"},
-         {"workingSet", task.working_set},
-         {"runMs", task.run_ms},
-         {"launchUs", task.launch_us},
-         {"pauseUs", task.pause_us},
-         {"blocksPerSm", task.blocks_per_sm},
-         {"allocate", task.allocate}};
+// `q` in [0, 1], linear between neighbours. REQUIRES: `sorted` is, and not empty.
+double quantile(const std::vector<double>& sorted, double q) {
+  assert(!sorted.empty() && q >= 0 && q <= 1);
+  const double place = q * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-void from_json(const nlohmann::json& in, Task& task) {
-  task.kernel = kernel_called(in.at("kernel").get<std::string>());
-  in.at("workingSet").get_to(task.working_set);
-  in.at("runMs").get_to(task.run_ms);
-  in.at("launchUs").get_to(task.launch_us);
-  in.at("pauseUs").get_to(task.pause_us);
-  in.at("blocksPerSm").get_to(task.blocks_per_sm);
-  in.at("allocate").get_to(task.allocate);
-}
+}  // namespace
 
-void to_json(nlohmann::json& out, const Outcome& outcome) {
-  out = {{"active", nlohmann::json::array()}, {"unitsPerSecond", outcome.units_per_second},
-         {"latencyUs", outcome.latency_us},   {"meanLatencyUs", outcome.mean_latency_us},
-         {"launchUs", outcome.launch_us},     {"freeBytes", outcome.free_bytes},
-         {"allocated", outcome.allocated}};
-  for (const Interval& interval : outcome.active) {
-    out["active"].push_back({interval.from, interval.to});
-  }
-}
-
-void from_json(const nlohmann::json& in, Outcome& outcome) {
-  for (const nlohmann::json& interval : in.at("active")) {
-    outcome.active.push_back({interval.at(0), interval.at(1)});
-  }
-  in.at("unitsPerSecond").get_to(outcome.units_per_second);
-  in.at("latencyUs").get_to(outcome.latency_us);
-  in.at("meanLatencyUs").get_to(outcome.mean_latency_us);
-  in.at("launchUs").get_to(outcome.launch_us);
-  in.at("freeBytes").get_to(outcome.free_bytes);
-  in.at("allocated").get_to(outcome.allocated);
+Spread spread_of(std::vector<double> values) {
+  if (values.empty()) return {};
+  std::ranges::sort(values);
+  return {quantile(values, 0.5), quantile(values, 0.05), quantile(values, 0.95), values.size()};
 }
 
 }  // namespace slicewise::gpu_probe

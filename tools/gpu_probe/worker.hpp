@@ -42,6 +42,10 @@ class Worker {
   std::string read_;
 };
 
+// What `gpu_probe --child` does: says "ready", runs at each line of its input, prints what it saw,
+// and ends with its input. Returns the exit code.
+int serve(const std::string& library, int gpu, const Task& task);
+
 // All tasks at once, begun together when every one is ready; `repetitions` times.
 std::vector<std::vector<Outcome>> run_together(const Machine& machine,
                                                const std::vector<Task>& tasks);

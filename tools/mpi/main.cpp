@@ -160,7 +160,7 @@ ExitCode answer_probes(const boost::mpi::communicator& world, const PlanCommand&
     if (message.kind == MessageKind::Subject) {
       auto read = open_variant(command, flags);
       if (!read) return read.error();
-      if (subject_of(*read) != message.text) {
+      if (subject_of(*read, read->variant) != message.text) {
         print_error(
             fmt::format("error: rank {} reads another {} than rank 0", world.rank(), command.file));
         return ExitCode::InvalidInput;
@@ -192,7 +192,8 @@ ExitCode plan_with_ranks(const boost::mpi::communicator& world, const PlanComman
                          const CommonFlags& flags) {
   const Ranks ranks(world);
   return run_plan(command, flags, [&](const OneVariant& opened, const sim::PlanOptions& options) {
-    return world.size() > 1 ? hand_out(world, subject_of(opened), options) : sim::ProbeRunner();
+    return world.size() > 1 ? hand_out(world, subject_of(opened, opened.variant), options)
+                            : sim::ProbeRunner();
   });
 }
 
@@ -274,7 +275,7 @@ ExitCode plan_in_ranks(const boost::mpi::communicator& world, const PlanCommand&
   if (world.rank() == 0) return plan_with_ranks(world, command, flags);
   const ExitCode code = answer_probes(world, command, flags);
   // Rank 0 would wait for this one for ever.
-  if (code != ExitCode::Success) world.abort(static_cast<int>(code));
+  if (failed(code)) world.abort(static_cast<int>(code));
   return code;
 }
 

@@ -11,7 +11,6 @@
 
 #include "slicewise/printable.hpp"
 
-#include "build_info.hpp"
 #include "prometheus_server.hpp"
 
 namespace slicewise::tools {
@@ -104,6 +103,10 @@ void remember_scenario(std::string_view sha256, std::uint64_t seed) {
 std::string bug_report(std::string_view what) {
   return "slicewise: internal error: " + std::string(what) +
          std::string(crash_text.data(), crash_text_size);
+}
+
+BuildInfo build_info() {
+  return {.version = SLICEWISE_VERSION, .commit = SLICEWISE_COMMIT, .compiler = SLICEWISE_COMPILER};
 }
 
 }  // namespace slicewise::tools

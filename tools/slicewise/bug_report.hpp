@@ -17,4 +17,13 @@ void remember_scenario(std::string_view sha256, std::uint64_t seed);
 // Version, commit, compiler, command line and scenario, and what to do with them.
 std::string bug_report(std::string_view what);
 
+// Where this binary comes from. None of it enters a result.
+struct BuildInfo {
+  std::string version;
+  std::string commit;  // "" when it was not built from a checkout
+  std::string compiler;
+};
+
+BuildInfo build_info();
+
 }  // namespace slicewise::tools

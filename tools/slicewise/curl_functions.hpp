@@ -10,7 +10,7 @@
 
 namespace slicewise::tools {
 
-// What HttpClient calls of libcurl.
+// What is called of libcurl.
 struct CurlFunctions {
   decltype(&::curl_easy_init) init = nullptr;
   decltype(&::curl_easy_setopt) setopt = nullptr;

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/exit_code.hpp"
@@ -57,5 +58,8 @@ enum class Existing : std::uint8_t { Refused, Replaced };
 ExitCode write_directory(const std::string& path, const reports::ExportFiles& files,
                          Existing existing = Existing::Refused,
                          std::span<const std::string_view> outdated = {});
+
+// The files, and in place of folders the manifests in them, each once.
+std::vector<std::string> file_names(const std::vector<std::string>& given, Diagnostics& problems);
 
 }  // namespace slicewise::tools

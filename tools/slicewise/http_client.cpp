@@ -23,9 +23,7 @@ std::size_t append(char* data, std::size_t size, std::size_t count, void* target
   return size * count;
 }
 
-}  // namespace
-
-struct HttpClient::Curl {
+struct Curl {
   CurlFunctions functions;
   CURL* handle = nullptr;  // one for all requests: connections are kept
 
@@ -37,30 +35,15 @@ struct HttpClient::Curl {
   }
 };
 
-HttpClient::HttpClient(std::unique_ptr<Curl> curl) : curl_(std::move(curl)) {}
-HttpClient::HttpClient(HttpClient&&) noexcept = default;
-HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
-HttpClient::~HttpClient() = default;
-
-tl::expected<HttpClient, std::string> HttpClient::open() {
-  if (const auto functions = curl_functions()) {
-    auto curl = std::make_unique<Curl>(*functions);
-    if (curl->handle != nullptr) return HttpClient(std::move(curl));
-  }
-  return tl::unexpected<std::string>(
-      "libcurl is not installed: apt-get install libcurl4, or dnf install "
-      "libcurl; or save the answers and give them with -f");
-}
-
-tl::expected<HttpAnswer, std::string> HttpClient::get(const std::string& url,
-                                                      const std::string& token, std::size_t most) {
-  const CurlFunctions& curl = curl_->functions;
+tl::expected<HttpAnswer, std::string> get(const Curl& opened, const std::string& url,
+                                          const std::string& token, std::size_t most) {
+  const CurlFunctions& curl = opened.functions;
   Body body{{}, most};
   curl_slist* headers = curl.slist_append(nullptr, "Accept: application/json");
   if (!token.empty()) {
     headers = curl.slist_append(headers, ("Authorization: Bearer " + token).c_str());
   }
-  CURL* handle = curl_->handle;
+  CURL* handle = opened.handle;
   curl.setopt(handle, CURLOPT_URL, url.c_str());
   curl.setopt(handle, CURLOPT_HTTPHEADER, headers);
   curl.setopt(handle, CURLOPT_WRITEFUNCTION, append);
@@ -78,6 +61,22 @@ tl::expected<HttpAnswer, std::string> HttpClient::get(const std::string& url,
   HttpAnswer answer{0, std::move(body.text)};
   curl.getinfo(handle, CURLINFO_RESPONSE_CODE, &answer.status);
   return answer;
+}
+
+}  // namespace
+
+tl::expected<HttpGet, std::string> open_http() {
+  if (const auto functions = curl_functions()) {
+    const auto curl = std::make_shared<const Curl>(*functions);
+    if (curl->handle != nullptr) {
+      return [curl](const std::string& url, const std::string& token, std::size_t most) {
+        return get(*curl, url, token, most);
+      };
+    }
+  }
+  return tl::unexpected<std::string>(
+      "libcurl is not installed: apt-get install libcurl4, or dnf install "
+      "libcurl; or save the answers and give them with -f");
 }
 
 }  // namespace slicewise::tools

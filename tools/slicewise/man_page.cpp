@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/exit_code.hpp"
+#include "slicewise/reports/reference.hpp"
 #include "slicewise/version.hpp"
 
 #include "command_line.hpp"
@@ -77,8 +77,8 @@ std::string verb_entries(const CommandInfo& command, const std::string& parent) 
 
 std::string man_page(const CommandInfo& root) {
   std::string exits;
-  for (const ExitCodeInfo& exit : kExitCodes) {
-    exits += fmt::format(".TP\n\\fB{}\\fR\n{}\n", static_cast<int>(exit.code), roff(exit.meaning));
+  for (const reports::ExitCodeInfo& exit : reports::exit_codes()) {
+    exits += fmt::format(".TP\n\\fB{}\\fR\n{}\n", exit.code, roff(exit.meaning));
   }
   return fmt::format(
       ".TH SLICEWISE 1 \"\" \"slicewise {}\" \"User Commands\"\n.SH NAME\nslicewise \\- know what "

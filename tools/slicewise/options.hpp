@@ -163,21 +163,57 @@ inline CLI::Option* add_text(CLI::App& app, const std::string& names, std::strin
   return app.add_option(names, target, description)->type_name(type);
 }
 
+inline const std::string& message_of(const std::string& error) { return error; }
+inline const std::string& message_of(const scenarios::QuantityError& error) {
+  return error.message;
+}
+
+// An option whose text `parse` reads for `take`, or says what is wrong with it.
+template <class Parse, class Take>
+CLI::Option* add_read(CLI::App& app, const std::string& names, const std::string& type,
+                      const std::string& description, const Parse& parse, const Take& take) {
+  const auto assign = [shown = names.substr(names.find("--")), parse,
+                       take](const std::string& text) {
+    const auto value = parse(text);
+    if (!value) throw CLI::ValidationError(shown, message_of(value.error()));
+    take(*value);
+  };
+  return app.add_option_function<std::string>(names, assign, description)->type_name(type);
+}
+
+// ... that takes several with commas between them.
+template <class Parse, class Take>
+void add_all_read(CLI::App& app, const std::string& flag, const std::string& type,
+                  const std::string& description, const Parse& parse, const Take& take) {
+  const auto assign = [flag, parse, take](const std::vector<std::string>& words) {
+    for (const std::string& word : words) {
+      const auto value = parse(word);
+      if (!value) throw CLI::ValidationError(flag, message_of(value.error()));
+      take(*value);
+    }
+  };
+  app.add_option_function<std::vector<std::string>>(flag, assign, description)
+      ->type_name(type)
+      ->delimiter(',')
+      ->allow_extra_args(false);
+}
+
+inline auto whole_numbers(std::int64_t low, std::int64_t high) {
+  return [low, high](const std::string& text) { return whole_number(text, low, high); };
+}
+
 // An option that takes a whole number. int64_t holds every bound.
 template <class Target>
 CLI::Option* add_number(CLI::App& app, const std::string& names, std::int64_t low,
                         std::int64_t high, Target& target, const std::string& description) {
-  const std::string shown = names.substr(names.find("--"));
-  const auto assign = [&target, shown, low, high](const std::string& text) {
-    const auto value = whole_number(text, low, high);
-    if (!value) throw CLI::ValidationError(shown, value.error());
-    if constexpr (std::is_arithmetic_v<Target>) {
-      target = static_cast<Target>(*value);
-    } else {
-      target = static_cast<typename Target::value_type>(*value);
-    }
-  };
-  return app.add_option_function<std::string>(names, assign, description)->type_name("N");
+  return add_read(app, names, "N", description, whole_numbers(low, high),
+                  [&target](std::int64_t value) {
+                    if constexpr (std::is_arithmetic_v<Target>) {
+                      target = static_cast<Target>(value);
+                    } else {
+                      target = static_cast<typename Target::value_type>(value);
+                    }
+                  });
 }
 
 // A flag that takes several names with commas between them.
@@ -193,45 +229,18 @@ inline void add_names(CLI::App& verb, const std::string& flag, const std::string
 inline void add_numbers(CLI::App& verb, const std::string& flag, std::int64_t low,
                         std::int64_t high, std::vector<int>& numbers,
                         const std::string& description) {
-  const auto assign = [&numbers, flag, low, high](const std::vector<std::string>& words) {
-    for (const std::string& word : words) {
-      const auto value = whole_number(word, low, high);
-      if (!value) throw CLI::ValidationError(flag, value.error());
-      numbers.push_back(static_cast<int>(*value));
-    }
-  };
-  verb.add_option_function<std::vector<std::string>>(flag, assign, description)
-      ->type_name("N,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-}
-
-// ... several times.
-inline void add_durations(CLI::App& verb, const std::string& flag, std::vector<Duration>& durations,
-                          const std::string& description) {
-  const auto assign = [&durations, flag](const std::vector<std::string>& words) {
-    for (const std::string& word : words) {
-      const auto value = scenarios::parse_duration(word);
-      if (!value) throw CLI::ValidationError(flag, value.error().message);
-      durations.push_back(*value);
-    }
-  };
-  verb.add_option_function<std::vector<std::string>>(flag, assign, description)
-      ->type_name("TIME,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  add_all_read(verb, flag, "N,...", description, whole_numbers(low, high),
+               [&numbers](std::int64_t value) { numbers.push_back(static_cast<int>(value)); });
 }
 
 // An option that takes a share above zero: "2%".
 template <class Target>
 CLI::Option* add_percent(CLI::App& app, const std::string& names, Target& target,
                          const std::string& description, bool may_be_zero = false) {
-  const auto assign = [&target, names, may_be_zero](const std::string& text) {
-    const auto value = percentage(text, may_be_zero);
-    if (!value) throw CLI::ValidationError(names, value.error());
-    target = *value;
-  };
-  return app.add_option_function<std::string>(names, assign, description)->type_name("PERCENT");
+  return add_read(
+      app, names, "PERCENT", description,
+      [may_be_zero](const std::string& text) { return percentage(text, may_be_zero); },
+      [&target](double share) { target = share; });
 }
 
 // A file that a verb reads is named with or without the flag.
@@ -333,27 +342,15 @@ inline void add_group_by(CLI::App& verb, std::string& by) {
 
 // What a replication may take, by the estimate before it.
 inline void add_size_limits(CLI::App& verb, sim::SizeLimits& limits) {
-  verb.add_option_function<std::string>(
-          "--max-events",
-          [&limits](const std::string& text) {
-            const auto most = whole_number(text, 1, std::numeric_limits<std::int64_t>::max());
-            if (!most) throw CLI::ValidationError("--max-events", most.error());
-            limits.events = static_cast<double>(*most);
-          },
-          fmt::format("Refuse a replication that is estimated to have more events (default {:.0f})",
-                      limits.events))
-      ->type_name("N")
+  add_number(verb, "--max-events", 1, std::numeric_limits<std::int64_t>::max(), limits.events,
+             fmt::format("Refuse a replication that is estimated to have more events (default "
+                         "{:.0f})",
+                         limits.events))
       ->group(kCommonFlags);
-  verb.add_option_function<std::string>(
-          "--max-memory",
-          [&limits](const std::string& text) {
-            const auto most = scenarios::parse_bytes(text);
-            if (!most) throw CLI::ValidationError("--max-memory", most.error().message);
-            limits.memory = *most;
-          },
-          fmt::format("Refuse a replication that is estimated to take more memory (default {}Gi)",
-                      limits.memory.count >> 30))
-      ->type_name("BYTES")
+  add_read(verb, "--max-memory", "BYTES",
+           fmt::format("Refuse a replication that is estimated to take more memory (default {}Gi)",
+                       limits.memory.count >> 30),
+           scenarios::parse_bytes, [&limits](Bytes most) { limits.memory = most; })
       ->group(kCommonFlags);
 }
 

@@ -43,4 +43,8 @@ ExitCode run_program(int argc, const char* const* argv) {
   }
 }
 
+ExitCode execute(const ShowTextCommand& command, const CommonFlags& /*flags*/) {
+  return write_text("", command.text);
+}
+
 }  // namespace slicewise::tools

@@ -65,8 +65,8 @@ Expected<PrometheusAnswers> ask_prometheus(const std::string& url,
         fmt::format("\"{}\"", without_credentials(url)), "not a URL of a server",
         fmt::format("write http://{}", url.empty() ? "host:9090" : without_credentials(url)));
   }
-  auto client = HttpClient::open();
-  if (!client) return unreachable(without_credentials(url), client.error());
+  const auto get = open_http();
+  if (!get) return unreachable(without_credentials(url), get.error());
   std::string base = url;
   while (base.ends_with('/')) base.pop_back();
   const char* const token = std::getenv("SLICEWISE_PROMETHEUS_TOKEN");
@@ -75,7 +75,7 @@ Expected<PrometheusAnswers> ask_prometheus(const std::string& url,
   std::string given_up;  // metric: the rest of its time is not asked for
   for (const scenarios::PrometheusQuery& query : prometheus_queries(window, latency)) {
     if (query.metric == given_up) continue;
-    auto answer = client->get(base + query.path, token == nullptr ? "" : token, left);
+    auto answer = (*get)(base + query.path, token == nullptr ? "" : token, left);
     if (const std::string why = refusal_of(answer); query.is_optional && !why.empty()) {
       given_up = query.metric;
       answers.missing.push_back(fmt::format("{}: {}", query.metric, why));

@@ -163,9 +163,7 @@ ExitCode let_page_simulate(const ReportOrigin& origin,
     if (!file) return fail(file.error(), {}, flags);
     files.push_back(std::move(*file));
   }
-  if (const ExitCode code = put_files_inside(files, flags, engine); code != ExitCode::Success) {
-    return code;
-  }
+  if (const ExitCode code = put_files_inside(files, flags, engine); failed(code)) return code;
   input.html.engine = std::move(engine);
   return ExitCode::Success;
 }
@@ -178,24 +176,18 @@ ExitCode open_origin(const ReportOrigin& origin, const CommonFlags& flags, Repor
       return stale(origin, "it was made from a scenario on standard input, which is gone", flags);
     }
   }
-  auto file = open_scenario_or_option(origin.stamp.scenario_file, origin.stamp.settings, flags);
-  if (!file) return file.error();
-  auto catalogue = open_catalogue(flags, &*file);
-  if (!catalogue) return catalogue.error();
-  input.catalogue = std::move(*catalogue);
-  input.texts = file->texts;
-  input.source = file->source();
-  input.settings = file->is_option ? file->planned_with : file->settings;
-  input.traces.assign(file->traces().begin(), file->traces().end());
-  if (const ExitCode code = lay_prices_over(
-          input.catalogue, prices_of(origin.stamp.price_file, *file), flags, &input.prices);
-      code != ExitCode::Success) {
-    return code;
-  }
-  if (!file->loaded.problems.empty()) {
-    return fail(sim::check_names(file->loaded, input.catalogue), file->texts, flags);
-  }
-  set = std::move(file->loaded.set);
+  auto opened = open_priced(origin.stamp.scenario_file, origin.stamp.settings,
+                            origin.stamp.price_file, flags);
+  if (!opened) return opened.error();
+  if (const ExitCode code = check_mistakes(*opened, flags); failed(code)) return code;
+  const ScenarioFile& file = opened->file;
+  input.prices = opened->prices;
+  input.texts = file.texts;
+  input.source = file.source();
+  input.settings = file.is_option ? file.planned_with : file.settings;
+  input.traces.assign(file.traces().begin(), file.traces().end());
+  set = std::move(opened->file.loaded.set);
+  input.catalogue = std::move(opened->catalogue);
   if (std::string problem;
       !origin.document.text.empty() && !has_layers(input.catalogue, origin.stamp, problem)) {
     return stale(origin, problem, flags);
@@ -235,7 +227,7 @@ ExitCode simulate_set(const ReportOrigin& origin, const ReportCommand& command,
                       ReportInput& input) {
   if (const ExitCode code =
           check_size(input.texts, set.variants, input.catalogue, command.limits, flags);
-      code != ExitCode::Success) {
+      failed(code)) {
     return code;
   }
   Progress progress(command.progress, flags.quiet);
@@ -310,9 +302,7 @@ void simulate_neighbours(const scenarios::Scenario& scenario, const scenarios::S
 ExitCode report_on_scenario(const ReportOrigin& origin, const ReportCommand& command,
                             const CommonFlags& flags, ReportInput& input) {
   scenarios::ScenarioSet set;
-  if (const ExitCode code = open_origin(origin, flags, input, set); code != ExitCode::Success) {
-    return code;
-  }
+  if (const ExitCode code = open_origin(origin, flags, input, set); failed(code)) return code;
   const bool stored = !origin.document.text.empty();
   if (stored) {
     for (const std::string& name : origin.variants) {
@@ -321,11 +311,8 @@ ExitCode report_on_scenario(const ReportOrigin& origin, const ReportCommand& com
       }
     }
   }
-  if (const ExitCode code = keep_variants(set, origin.variants); code != ExitCode::Success) {
-    return code;
-  }
-  if (const ExitCode code = simulate_set(origin, command, flags, set, input);
-      code != ExitCode::Success) {
+  if (const ExitCode code = keep_variants(set, origin.variants); failed(code)) return code;
+  if (const ExitCode code = simulate_set(origin, command, flags, set, input); failed(code)) {
     return code;
   }
   const sim::Result& result = input.html.result;
@@ -370,9 +357,7 @@ ExitCode report_on_plan(ReportOrigin origin, const ReportCommand& command, const
   origin.seed = plan->stamp.seed;
   origin.replications = plan->stamp.replications;
   scenarios::ScenarioSet set;
-  if (const ExitCode code = open_origin(origin, flags, input, set); code != ExitCode::Success) {
-    return code;
-  }
+  if (const ExitCode code = open_origin(origin, flags, input, set); failed(code)) return code;
   const auto variant =
       std::ranges::find(set.variants, plan->stamp.variant, &scenarios::Scenario::name);
   if (variant == set.variants.end()) {
@@ -397,8 +382,7 @@ ExitCode report_on_plan(ReportOrigin origin, const ReportCommand& command, const
     set.variants.back().name = "the scenario's own pools";
     if (plan->today) set.variants.back().replications = plan->today->figures.replications;
   }
-  if (const ExitCode code = simulate_set(origin, command, flags, set, input);
-      code != ExitCode::Success) {
+  if (const ExitCode code = simulate_set(origin, command, flags, set, input); failed(code)) {
     return code;
   }
   const sim::Result& result = input.html.result;

@@ -260,41 +260,52 @@ ExitCode check_size(const std::vector<SourceText>& texts,
   return found.empty() ? ExitCode::Success : fail(found, texts, flags);
 }
 
-tl::expected<OneVariant, ExitCode> open_variant(
-    const std::string& path, const std::vector<std::string>& set, const std::string& prices,
-    const std::string& variant, std::optional<std::uint64_t> seed, std::optional<int> replications,
-    bool allow_pending, const sim::SizeLimits& limits, const CommonFlags& flags) {
-  tl::expected<ScenarioFile, ExitCode> file = open_scenario_or_option(path, set, flags);
+tl::expected<OpenedScenario, ExitCode> open_priced(const std::string& path,
+                                                   const std::vector<std::string>& set,
+                                                   const std::string& prices,
+                                                   const CommonFlags& flags,
+                                                   std::optional<int> candidate) {
+  tl::expected<ScenarioFile, ExitCode> file = open_scenario_or_option(path, set, flags, candidate);
   if (!file) return tl::unexpected(file.error());
   auto catalogue = open_catalogue(flags, &*file);
   if (!catalogue) return tl::unexpected(catalogue.error());
-  OneVariant opened{std::move(*file), 0, std::move(*catalogue), {}};
-  if (const ExitCode code =
-          lay_prices_over(opened.catalogue, prices_of(prices, opened.file), flags, &opened.prices);
-      code != ExitCode::Success) {
+  OpenedScenario opened{std::move(*file), std::move(*catalogue), {}};
+  const ExitCode code = lay_prices_over(
+      opened.catalogue, prices.empty() ? opened.file.price_file : prices, flags, &opened.prices);
+  if (failed(code)) return tl::unexpected(code);
+  return opened;
+}
+
+ExitCode check_mistakes(const OpenedScenario& opened, const CommonFlags& flags) {
+  if (opened.file.loaded.problems.empty()) return ExitCode::Success;
+  return fail(sim::check_names(opened.file.loaded, opened.catalogue), opened.file.texts, flags);
+}
+
+tl::expected<OneVariant, ExitCode> open_variant(const StudyCommand& command,
+                                                const CommonFlags& flags) {
+  auto priced = open_priced(command.file, command.set, command.prices, flags);
+  if (!priced) return tl::unexpected(priced.error());
+  OneVariant opened{std::move(*priced)};
+  if (const ExitCode code = check_mistakes(opened, flags); failed(code)) {
     return tl::unexpected(code);
   }
-  if (!opened.file.loaded.problems.empty()) {
-    return tl::unexpected(
-        fail(sim::check_names(opened.file.loaded, opened.catalogue), opened.file.texts, flags));
-  }
   std::vector<scenarios::Scenario>& variants = opened.file.loaded.set.variants;
-  if (!variant.empty()) {
+  if (!command.variant.empty()) {
     // Only to have the name checked: the other variants are counted in the report.
     scenarios::ScenarioSet named = opened.file.loaded.set;
-    if (const ExitCode code = keep_variants(named, {variant}); code != ExitCode::Success) {
+    if (const ExitCode code = keep_variants(named, {command.variant}); failed(code)) {
       return tl::unexpected(code);
     }
-    const auto found = std::ranges::find(variants, variant, &scenarios::Scenario::name);
+    const auto found = std::ranges::find(variants, command.variant, &scenarios::Scenario::name);
     opened.variant = static_cast<std::size_t>(found - variants.begin());
   }
   scenarios::Scenario& scenario = variants[opened.variant];
-  scenario.seed = seed.value_or(scenario.seed);
-  scenario.replications = replications.value_or(scenario.replications);
-  scenario.allow_pending |= allow_pending;
+  scenario.seed = command.seed.value_or(scenario.seed);
+  scenario.replications = command.replications.value_or(scenario.replications);
+  scenario.allow_pending |= command.allow_pending;
   if (const ExitCode code =
-          check_size(opened.file.texts, {&scenario, 1}, opened.catalogue, limits, flags);
-      code != ExitCode::Success) {
+          check_size(opened.file.texts, {&scenario, 1}, opened.catalogue, command.limits, flags);
+      failed(code)) {
     return tl::unexpected(code);
   }
   return opened;
@@ -319,11 +330,10 @@ void stamp_files(const ScenarioFile& scenario, const PriceFile& prices, sim::Sta
   stamp.price_file_sha256 = prices.sha256;
 }
 
-std::string subject_of(const ScenarioFile& file, const PriceFile& prices,
-                       const models::Catalogue& catalogue, std::size_t variant) {
-  const scenarios::ScenarioSet& set = file.loaded.set;
-  sim::Stamp stamp = sim::stamp_of(set, variant, catalogue);
-  stamp_files(file, prices, stamp);
+std::string subject_of(const OpenedScenario& opened, std::size_t variant) {
+  const scenarios::ScenarioSet& set = opened.set();
+  sim::Stamp stamp = sim::stamp_of(set, variant, opened.catalogue);
+  stamp_files(opened.file, opened.prices, stamp);
   const bool allows = set.variants[variant].allow_pending;
   std::string subject =
       fmt::format("{} {} {} {} {} {} {}{}", stamp.version, stamp.scenario_sha256, stamp.variant,

@@ -42,11 +42,6 @@ struct ScenarioFile {
 // FILE_UNREADABLE when there is no such file; mistakes in the file are in `loaded.problems`.
 Expected<ScenarioFile> open_scenario(const std::string& path, const std::vector<std::string>& set);
 
-// The --prices file, else the one that the scenario was planned with.
-inline const std::string& prices_of(const std::string& flag, const ScenarioFile& file) {
-  return flag.empty() ? file.price_file : flag;
-}
-
 // The same of a text that was read before.
 ScenarioFile scenario_of(SourceText source, const std::vector<std::string>& set);
 
@@ -84,31 +79,34 @@ ExitCode check_size(const std::vector<SourceText>& texts,
                     const models::Catalogue& catalogue, const sim::SizeLimits& limits,
                     const CommonFlags& flags);
 
-struct OneVariant {
+// What is simulated, and with what.
+struct OpenedScenario {
   ScenarioFile file;
-  std::size_t variant = 0;  // into file.loaded.set.variants
   models::Catalogue catalogue;
   PriceFile prices;
 
   const scenarios::ScenarioSet& set() const { return file.loaded.set; }
 };
 
+// What a FILE argument names, the catalogue with its profileFiles, and the prices: those of the
+// --prices file, else those that it was planned with. Mistakes in the scenario are left in it.
+tl::expected<OpenedScenario, ExitCode> open_priced(const std::string& path,
+                                                   const std::vector<std::string>& set,
+                                                   const std::string& prices,
+                                                   const CommonFlags& flags,
+                                                   std::optional<int> candidate = {});
+
+// Prints the mistakes in the scenario, where there are some.
+ExitCode check_mistakes(const OpenedScenario& opened, const CommonFlags& flags);
+
+struct OneVariant : OpenedScenario {
+  std::size_t variant = 0;  // into file.loaded.set.variants
+};
+
 // Reads the scenario and the prices, finds the variant ("": the first), lays seed, replications and
 // --allow-pending over it, and checks its size; mistakes are printed.
-tl::expected<OneVariant, ExitCode> open_variant(
-    const std::string& path, const std::vector<std::string>& set, const std::string& prices,
-    const std::string& variant, std::optional<std::uint64_t> seed, std::optional<int> replications,
-    bool allow_pending, const sim::SizeLimits& limits, const CommonFlags& flags);
-
-// SimulatingCommand: CompareCommand and its like.
-template <class SimulatingCommand>
-tl::expected<OneVariant, ExitCode> open_variant(const SimulatingCommand& command,
-                                                const CommonFlags& flags) {
-  bool allow_pending = false;
-  if constexpr (requires { command.allow_pending; }) allow_pending = command.allow_pending;
-  return open_variant(command.file, command.set, command.prices, command.variant, command.seed,
-                      command.replications, allow_pending, command.limits, flags);
-}
+tl::expected<OneVariant, ExitCode> open_variant(const StudyCommand& command,
+                                                const CommonFlags& flags);
 
 // Whether the --catalogue files are those of the stamp; else what is wrong.
 bool has_layers(const models::Catalogue& catalogue, const sim::Stamp& stamp, std::string& problem);
@@ -116,12 +114,9 @@ bool has_layers(const models::Catalogue& catalogue, const sim::Stamp& stamp, std
 // Says in the stamp of a result which files it was made from: only tools know.
 void stamp_files(const ScenarioFile& scenario, const PriceFile& prices, sim::Stamp& stamp);
 
-// All that a simulation of a study depends on, but what the study asks for: one line.
-std::string subject_of(const ScenarioFile& file, const PriceFile& prices,
-                       const models::Catalogue& catalogue, std::size_t variant);
-inline std::string subject_of(const OneVariant& opened) {
-  return subject_of(opened.file, opened.prices, opened.catalogue, opened.variant);
-}
+// All that a simulation of a study of the nth variant depends on, but what the study asks for: one
+// line.
+std::string subject_of(const OpenedScenario& opened, std::size_t variant);
 
 // 0: one per CPU.
 int thread_count(int jobs);

@@ -10,8 +10,8 @@
 #include "choices.hpp"
 #include "files.hpp"
 #include "host.hpp"
+#include "journals.hpp"
 #include "scenario_file.hpp"
-#include "study_journal.hpp"
 #include "terminal.hpp"
 #include "verdict_exit.hpp"
 
@@ -63,7 +63,7 @@ ExitCode write_report(const Found& found, const AnyCommand& command, const Commo
   if (host != nullptr && host->renders_all) render_all(found, junit, *host);
   const ExitCode code = write_text(
       command.out, text_of(found, command.format, report_style(command.out, flags), junit));
-  if (code != ExitCode::Success || junit_file.empty()) return code;
+  if (failed(code) || junit_file.empty()) return code;
   return write_text(junit_file, junit(found));
 }
 
@@ -99,11 +99,11 @@ ExitCode execute_study(const StudyCommand& command, const CommonFlags& flags,
   progress.finish();
   if (!found) return fail(found.error(), opened.file.texts, flags);
   if (study.after) {
-    if (const ExitCode code = study.after(); code != ExitCode::Success) return code;
+    if (const ExitCode code = study.after(); failed(code)) return code;
   }
   stamp_files(opened.file, opened.prices, found->stamp);
   const ExitCode code = write_report(*found, command, flags, study.junit, command.junit);
-  if (code != ExitCode::Success) return code;
+  if (failed(code)) return code;
   print_diagnostics(opened.set().notes, opened.file.texts, flags);
   if (study.nothing_runs != nullptr && !found->interrupted && study.nothing_runs(*found)) {
     return nothing_ran(opened.set().variants[opened.variant], opened.file, flags);
@@ -141,17 +141,18 @@ ExitCode execute_study(const StudyCommand& command, const CommonFlags& flags,
                        const Study<Found>& study) {
   const auto opened = open_variant(command, flags);
   if (!opened) return opened.error();
-  return with_journal(command, flags, subject_of(*opened), [&](StudyJournal* journal) {
-    if (journal == nullptr) return execute_study(command, flags, *opened, study);
-    Study<Found> kept = study;
-    kept.find = [&](const OneVariant& from, const sim::RunOptions& run) {
-      sim::RunOptions with = run;
-      with.journal = &journal->tasks();
-      return study.find(from, with);
-    };
-    kept.after = [&] { return close_journal(*journal, command.journal, flags); };
-    return execute_study(command, flags, *opened, kept);
-  });
+  return with_journal(
+      command, flags, subject_of(*opened, opened->variant), [&](StudyJournal* journal) {
+        if (journal == nullptr) return execute_study(command, flags, *opened, study);
+        Study<Found> kept = study;
+        kept.find = [&](const OneVariant& from, const sim::RunOptions& run) {
+          sim::RunOptions with = run;
+          with.journal = &journal->tasks();
+          return study.find(from, with);
+        };
+        kept.after = [&] { return close_journal(*journal, command.journal, flags); };
+        return execute_study(command, flags, *opened, kept);
+      });
 }
 
 }  // namespace slicewise::tools

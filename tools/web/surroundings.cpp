@@ -17,21 +17,9 @@ tl::expected<ProgramOutput, std::string> output_of(std::vector<std::string> /*wo
   return tl::unexpected<std::string>("a page cannot start programs");
 }
 
-struct HttpClient::Curl {};
-
-HttpClient::HttpClient(HttpClient&&) noexcept = default;
-HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
-HttpClient::~HttpClient() = default;
-
-tl::expected<HttpClient, std::string> HttpClient::open() {
+tl::expected<HttpGet, std::string> open_http() {
   return tl::unexpected<std::string>(
       "a page without network; save the answers and give them with -f");
-}
-
-tl::expected<HttpAnswer, std::string> HttpClient::get(const std::string& /*url*/,
-                                                      const std::string& /*token*/,
-                                                      std::size_t /*most*/) {
-  return tl::unexpected<std::string>("a page without network");
 }
 
 }  // namespace slicewise::tools

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/models/catalogue.hpp"
@@ -21,6 +22,13 @@ std::string explain_topics();
 
 // The paths of all fields of a scenario file, one a line, each after the one it is in.
 std::string explain_fields();
+
+// What each ExitCode means.
+struct ExitCodeInfo {
+  int code;
+  std::string_view meaning;
+};
+std::vector<ExitCodeInfo> exit_codes();
 
 enum class ListFormat : std::uint8_t { Table, Wide, Json, Yaml, Csv, Name };
 

@@ -16,7 +16,7 @@
 #include "../plan_samples.hpp"
 #include "../result_samples.hpp"
 #include "reports/charts/charts.hpp"
-#include "reports/html/screen_markup.hpp"
+#include "reports/html/html_text.hpp"
 
 namespace slicewise::reports {
 namespace {

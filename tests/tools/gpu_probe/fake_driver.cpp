@@ -49,6 +49,7 @@ struct Mine {
   Record running;
   slicewise::gpu_probe::KernelReport* report = nullptr;
   std::size_t working_set = 0;
+  std::string module{};  // the text that was loaded
 };
 
 Mine& mine() {
@@ -207,15 +208,18 @@ int cuMemsetD8_v2(unsigned long long address, unsigned char value, std::size_t b
 
 int cuModuleLoadData(void** module, const void* image) {
   *module = const_cast<void*>(image);
+  mine().module = static_cast<const char*>(image);
   shared().note_kernel();
   return 0;
 }
 // The text has the kernel, as a real driver would find.
 int cuModuleGetFunction(void** function, void* /*module*/, const char* name) {
-  const auto kernel = slicewise::gpu_probe::kernel_called(name);
-  const std::string text = slicewise::gpu_probe::ptx_text();
-  if (!kernel || text.find(".entry " + std::string(name) + "(") == std::string::npos) return 500;
-  *function = reinterpret_cast<void*>(static_cast<std::uintptr_t>(*kernel) + 1);
+  const auto& names = slicewise::gpu_probe::kKernelNames;
+  const auto* const kernel = std::ranges::find(names, std::string_view(name));
+  const std::string& text = mine().module;
+  if (kernel == names.end() || text.find(".entry " + std::string(name) + "(") == std::string::npos)
+    return 500;
+  *function = reinterpret_cast<void*>(kernel - names.begin() + 1);
   return 0;
 }
 

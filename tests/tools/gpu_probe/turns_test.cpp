@@ -4,7 +4,6 @@
 
 #include "fake_timetable.hpp"
 #include "options.hpp"
-#include "spread.hpp"
 
 namespace slicewise::gpu_probe {
 namespace {

@@ -194,7 +194,7 @@ class Adviser {
     const ExitCode written =
         write_directory(command_.out, workshop_.files(),
                         command_.replace ? Existing::Replaced : Existing::Refused, kParts);
-    if (written != ExitCode::Success) return written;
+    if (failed(written)) return written;
     // What was found is in the advice, whatever it says of the cluster.
     return is_answer(code) ? ExitCode::Success : code;
   }

@@ -7,7 +7,7 @@
 #include "slicewise/scenarios/without_names.hpp"
 #include "slicewise/sim/run.hpp"
 
-#include "../build_info.hpp"
+#include "../bug_report.hpp"
 #include "../commands.hpp"
 #include "../files.hpp"
 #include "../options.hpp"

@@ -60,7 +60,7 @@ ExitCode execute(const CalibrateCommand& command, const CommonFlags& flags) {
                   " names nothing: a step becomes a model with its config.json beside it");
     }
     const ExitCode code = write_text(command.out, reports::profile_document(*fitted));
-    if (code != ExitCode::Success) return code;
+    if (failed(code)) return code;
   }
   return write_text("", reports::calibration_table(*fitted, style_for(STDOUT_FILENO, flags.color)));
 }

@@ -16,7 +16,6 @@
 
 #include "../commands.hpp"
 #include "../files.hpp"
-#include "../folders.hpp"
 #include "../options.hpp"
 #include "../scenario_file.hpp"
 #include "../terminal.hpp"
@@ -182,7 +181,7 @@ ExitCode execute(const CheckCommand& command, const CommonFlags& flags) {
   const bool nothing = holds_nothing(files);
   const ExitCode written =
       write_text(command.out, rendered(command, report, texts, flags, rooms, nothing));
-  if (written != ExitCode::Success) return written;
+  if (failed(written)) return written;
   const bool fails = std::ranges::any_of(report.findings, [&](const Diagnostic& d) {
     return d.severity == Severity::Error || (command.strict && d.severity == Severity::Warning);
   });

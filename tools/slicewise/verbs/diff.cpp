@@ -99,7 +99,7 @@ ExitCode execute(const DiffCommand& command, const CommonFlags& flags) {
     if (waiting) host->renderings["waiting.svg"] = *waiting;
   }
   const std::string text = difference_text(*difference, picture.value_or(""), command, flags);
-  if (const ExitCode code = write_text(command.out, text); code != ExitCode::Success) return code;
+  if (const ExitCode code = write_text(command.out, text); failed(code)) return code;
   for (const std::string& sentence : difference->failed) print_error("fail-on " + sentence);
   if (!difference->failed.empty()) return ExitCode::ObjectiveMissed;
   return command.exit_code && difference->differs() ? ExitCode::Different : ExitCode::Success;

@@ -225,23 +225,15 @@ void add_flags(CLI::App& app, ExportCommand& exporting, CommonFlags& flags) {
 }
 
 ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
-  if (const ExitCode code = check_metrics_flags(command); code != ExitCode::Success) {
-    return code;
-  }
+  if (const ExitCode code = check_metrics_flags(command); failed(code)) return code;
   if (const std::string flag = idle_flag(command); !flag.empty()) {
     return usage_error(fmt::format("{} says nothing about --to {}", flag, command.kind->name),
                        "leave it out; slicewise explain export says what each kind of file is");
   }
-  tl::expected<ScenarioFile, ExitCode> file =
-      open_scenario_or_option(command.file, command.set, flags, command.candidate);
-  if (!file) return file.error();
-  auto opened = open_catalogue(flags, &*file);
+  auto opened = open_priced(command.file, command.set, command.prices, flags, command.candidate);
   if (!opened) return opened.error();
-  if (const ExitCode code = lay_prices_over(*opened, prices_of(command.prices, *file), flags);
-      code != ExitCode::Success) {
-    return code;
-  }
-  const models::Catalogue& catalogue = *opened;
+  ScenarioFile* const file = &opened->file;
+  const models::Catalogue& catalogue = opened->catalogue;
   Diagnostics problems = sim::check_names(file->loaded, catalogue);
   if (!simulates(*command.kind)) {
     // What is put in place has no price.
@@ -255,11 +247,9 @@ ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
   }
   const std::vector<std::string> wanted =
       command.variant.empty() ? std::vector<std::string>() : std::vector{command.variant};
-  if (const ExitCode code = keep_variants(set, wanted); code != ExitCode::Success) {
-    return code;
-  }
+  if (const ExitCode code = keep_variants(set, wanted); failed(code)) return code;
   if (const ExitCode code = check_size(file->texts, set.variants, catalogue, command.limits, flags);
-      code != ExitCode::Success) {
+      failed(code)) {
     return code;
   }
   reports::ExportOptions options = options_of(command, set.variants.front(), set.name);

@@ -107,8 +107,7 @@ ExitCode execute(const GetCommand& command, const CommonFlags& flags) {
   auto opened = open_catalogue(flags);
   if (!opened) return opened.error();
   models::Catalogue& catalogue = *opened;
-  if (const ExitCode code = lay_prices_over(catalogue, command.prices, flags);
-      code != ExitCode::Success) {
+  if (const ExitCode code = lay_prices_over(catalogue, command.prices, flags); failed(code)) {
     return code;
   }
   const Expected<std::string> text =

@@ -21,7 +21,6 @@
 #include "../command_line.hpp"
 #include "../commands.hpp"
 #include "../files.hpp"
-#include "../folders.hpp"
 #include "../import_notes.hpp"
 #include "../options.hpp"
 #include "../prometheus_server.hpp"
@@ -300,8 +299,7 @@ ExitCode execute(const ImportCommand& given, const CommonFlags& flags) {
         fmt::format("{} cannot be written in this format", scenarios::kind_name(command.kind)),
         "try -o scenario");
   }
-  if (const ExitCode code = write_text(command.out, written.yaml); code != ExitCode::Success)
-    return code;
+  if (const ExitCode code = write_text(command.out, written.yaml); failed(code)) return code;
   Diagnostics left_out = imported->log.bad;
   for (Diagnostic& row : left_out) row.severity = Severity::Warning;
   print_diagnostics(left_out, texts, flags);

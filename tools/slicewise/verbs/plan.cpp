@@ -1,22 +1,75 @@
 #include "slicewise/sim/plan.hpp"
 
+#include <algorithm>
 #include <optional>
+#include <vector>
 
 #include <fmt/format.h>
+#include <tl/expected.hpp>
 
 #include "slicewise/reports/ci.hpp"
 #include "slicewise/reports/studies.hpp"
 
 #include "../commands.hpp"
+#include "../files.hpp"
+#include "../journals.hpp"
 #include "../options.hpp"
-#include "../plan_journal.hpp"
+#include "../plan_part.hpp"
 #include "../plan_run.hpp"
-#include "../present_pools.hpp"
+#include "../scenario_file.hpp"
 #include "../study.hpp"
+#include "../terminal.hpp"
 #include "../verdict_exit.hpp"
 
 namespace slicewise::tools {
 namespace {
+
+using Pools = tl::expected<std::vector<sim::PoolChoice>, ExitCode>;
+
+// The workloads may have changed since the plan was made: only its pools count.
+Pools of_plan(const SourceText& source, const FilePart& named, const OneVariant& opened,
+              const CommonFlags& flags) {
+  const auto plan = reports::read_plan(source);
+  if (!plan) return tl::unexpected(fail(plan.error(), {source}, flags));
+  const auto part = part_of_plan(*plan, named.part.value_or("1"));
+  if (!part) return tl::unexpected(usage_error("--from: " + part.error(), kPlanParts));
+  Diagnostics problems =
+      reports::check_plan_names(source, part->option.pools, part->at,
+                                opened.set().variants[opened.variant], opened.catalogue);
+  if (!problems.empty()) return tl::unexpected(fail(problems, {source}, flags));
+  return part->option.pools;
+}
+
+Pools of_scenario(const ScenarioFile& file, const OneVariant& opened, const CommonFlags& flags) {
+  if (!file.loaded.problems.empty()) {
+    return tl::unexpected(fail(file.loaded.problems, file.texts, flags));
+  }
+  const auto& variants = file.loaded.set.variants;
+  const auto same = std::ranges::find(variants, opened.set().variants[opened.variant].name,
+                                      &scenarios::Scenario::name);
+  auto pools =
+      sim::pools_as_they_stand(same == variants.end() ? variants.front() : *same, opened.catalogue);
+  if (!pools) return tl::unexpected(fail(pools.error(), file.texts, flags));
+  return std::move(*pools);
+}
+
+// Where the path of a plan starts: the pools of --from, a scenario or an option of a stored plan;
+// with --max-changes alone those of the planned scenario; empty where nobody asks for a path.
+// Mistakes are printed.
+Pools present_pools(const PlanCommand& command, const CommonFlags& flags,
+                    const OneVariant& opened) {
+  if (command.from.empty()) {
+    if (!command.options.max_changes) return std::vector<sim::PoolChoice>{};
+    return of_scenario(opened.file, opened, flags);
+  }
+  const FilePart named = file_part(command.from);
+  const Expected<SourceText> source = read_source(named.file);
+  if (!source) return tl::unexpected(fail(source.error(), {}, flags));
+  if (reports::looks_like_plan(*source)) return of_plan(*source, named, opened, flags);
+  const auto file = open_scenario_or_option(command.from, {}, flags);
+  if (!file) return tl::unexpected(file.error());
+  return of_scenario(*file, opened, flags);
+}
 
 ExitCode plan_verdict(const sim::Plan& plan) {
   if (plan.interrupted) {
@@ -90,9 +143,11 @@ void add_plan_choices(CLI::App& verb, PlanCommand& plan) {
   add_numbers(verb, "--max-batch", 1, 10'000, plan.options.max_batches,
               "Requests that the GPU answers in one go at most, of each other Service, which are "
               "tried: 1,4,8 (default: the scenario's)");
-  add_durations(verb, "--max-delay", plan.options.max_delays,
-                "How long a batch that is not full waits, which are tried: 0ms,5ms (default: the "
-                "scenario's)");
+  add_all_read(
+      verb, "--max-delay", "TIME,...",
+      "How long a batch that is not full waits, which are tried: 0ms,5ms (default: the scenario's)",
+      scenarios::parse_duration,
+      [&plan](Duration delay) { plan.options.max_delays.push_back(delay); });
   add_numbers(verb, "--concurrency", 1, 1'000'000, plan.options.concurrencies,
               "Requests that a pod works on at a time, which are tried: 1,4 (default: the "
               "scenario's)");
@@ -171,7 +226,7 @@ ExitCode run_plan(const PlanCommand& command, const CommonFlags& flags,
   if (!present) return present.error();
   std::optional<Expected<PlanJournal>> journal;
   if (!command.journal.empty()) {
-    journal.emplace(PlanJournal::open(command.journal, subject_of(*opened)));
+    journal.emplace(PlanJournal::open(command.journal, subject_of(*opened, opened->variant)));
     if (!*journal) return fail(journal->error(), {}, flags);
   }
   Study<sim::Plan> study{

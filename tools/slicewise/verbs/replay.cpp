@@ -212,11 +212,11 @@ ExitCode replay_trace(const ReplayInput& input, const NamedCluster& cluster,
   auto study = sim::replay_each(trace, settings, ways, origin, options);
   progress.finish();
   if (!study) return fail(study.error(), {}, flags);
-  if (const ExitCode code = closed(journal, command, flags); code != ExitCode::Success) return code;
+  if (const ExitCode code = closed(journal, command, flags); failed(code)) return code;
   study->findings.insert(study->findings.begin(), input.skipped.begin(), input.skipped.end());
   if (!command.job_times.empty()) {
     const ExitCode code = write_text(command.job_times, reports::job_times_csv(trace, *study));
-    if (code != ExitCode::Success) return code;
+    if (failed(code)) return code;
   }
   if (Host* const host = current_host(); host != nullptr && !study->outcomes.empty()) {
     const auto page = reports::replay_page({"replay", reports::Report(*study).json()});
@@ -246,7 +246,7 @@ ExitCode inflate_trace(const scenarios::JobTrace& trace, const NamedCluster& clu
                                        command.replications.value_or(1), origin, options);
   progress.finish();
   if (!study) return fail(study.error(), {}, flags);
-  if (const ExitCode code = closed(journal, command, flags); code != ExitCode::Success) return code;
+  if (const ExitCode code = closed(journal, command, flags); failed(code)) return code;
   const ExitCode code = write_report(*study, command, flags);
   return code == ExitCode::Success && study->interrupted ? stopped_early() : code;
 }
@@ -256,13 +256,12 @@ template <class Value, std::size_t kCount>
 void add_choices(CLI::App& app, const std::string& name,
                  const std::array<Choice<Value>, kCount>& choices, std::vector<Value>& target,
                  const std::string& description) {
-  const auto assign = [&choices, &target, name](const std::vector<std::string>& given) {
-    for (const std::string& word : given) target.push_back(chosen(name, choices, word));
-  };
-  app.add_option_function<std::vector<std::string>>(name, assign, description)
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name(joined(words_of(choices), "|"));
+  add_all_read(
+      app, name, joined(words_of(choices), "|"), description,
+      [&choices, name](const std::string& word) {
+        return tl::expected<Value, std::string>(chosen(name, choices, word));
+      },
+      [&target](Value value) { target.push_back(value); });
 }
 
 // Of "p3.16xlarge=250"; "" where it is one, or none is said.
@@ -273,49 +272,11 @@ std::string wrong_count(const std::string& entry) {
   return count ? "" : fmt::format("\"{}\": {}", entry, count.error());
 }
 
-void add_sharing(CLI::App& verb, std::vector<scenarios::SharingWay>& sharings) {
-  const auto assign = [&sharings](const std::vector<std::string>& given) {
-    for (const std::string& text : given) {
-      const auto way = scenarios::read_sharing_way(text);
-      if (!way) {
-        const Diagnostic& problem = way.error().front();
-        throw CLI::ValidationError("--sharing", problem.message + "; " + problem.help);
-      }
-      sharings.push_back(*way);
-    }
-  };
-  verb.add_option_function<std::vector<std::string>>(
-          "--sharing", assign,
-          "How jobs share the GPUs of --instances: exclusive, time-slicing:4, mps:4, "
-          "mig:all-1g.5gb; several to compare (default: a job gets the part of a GPU that the "
-          "trace "
-          "says, and nobody slows it down)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("WAY");
-}
-
-void add_shift(CLI::App& verb, std::optional<Duration>& shift) {
-  const auto assign = [&shift](const std::string& text) {
-    const auto value = scenarios::parse_duration(text);
-    if (!value) throw CLI::ValidationError("--shift", value.error().message);
-    shift = *value;
-  };
-  verb.add_option_function<std::string>("--shift", assign, "Time between repetitions: 137d")
-      ->type_name("DURATION");
-}
-
-void add_inflate(CLI::App& verb, std::optional<int>& inflate) {
-  const auto assign = [&inflate](std::string text) {
-    if (text.ends_with('%')) text.pop_back();
-    const auto value = whole_number(text, 1, 1'000);
-    if (!value) throw CLI::ValidationError("--inflate", value.error());
-    inflate = static_cast<int>(*value);
-  };
-  verb.add_option_function<std::string>(
-          "--inflate", assign,
-          "Let jobs arrive and stay until they ask for this share of all GPUs: 130%")
-      ->type_name("PERCENT");
+tl::expected<scenarios::SharingWay, std::string> sharing_way(const std::string& text) {
+  auto way = scenarios::read_sharing_way(text);
+  if (way) return std::move(*way);
+  const Diagnostic& problem = way.error().front();
+  return tl::unexpected(problem.message + "; " + problem.help);
 }
 
 }  // namespace
@@ -355,7 +316,12 @@ void add_flags(CLI::App& app, ReplayCommand& replay, CommonFlags& flags) {
   add_choices(verb, "--placement", kNodePolicies, replay.placements,
               "Which node a job gets; several to compare (default best-fit, with --sharing "
               "least-allocated)");
-  add_sharing(verb, replay.sharings);
+  add_all_read(verb, "--sharing", "WAY",
+               "How jobs share the GPUs of --instances: exclusive, time-slicing:4, mps:4, "
+               "mig:all-1g.5gb; several to compare (default: a job gets the part of a GPU that the "
+               "trace says, and nobody slows it down)",
+               sharing_way,
+               [&replay](const scenarios::SharingWay& way) { replay.sharings.push_back(way); });
   verb.add_option("--profile-by", replay.profile_rules,
                   "What jobs are, for what the trace does not say of their use: "
                   "name~=bert.*:PROFILE, user=ana:PROFILE, use=0.2..0.5:PROFILE, a draw "
@@ -375,8 +341,15 @@ void add_flags(CLI::App& app, ReplayCommand& replay, CommonFlags& flags) {
   verb.add_flag("--restart-preempted", replay.restart_preempted,
                 "Preempted jobs start over instead of going on");
   add_number(verb, "--repeat", 1, 1'000'000, replay.repeat, "Replay the trace this many times");
-  add_shift(verb, replay.shift);
-  add_inflate(verb, replay.inflate);
+  add_read(verb, "--shift", "DURATION", "Time between repetitions: 137d", scenarios::parse_duration,
+           [&replay](Duration shift) { replay.shift = shift; });
+  add_read(
+      verb, "--inflate", "PERCENT",
+      "Let jobs arrive and stay until they ask for this share of all GPUs: 130%",
+      [](const std::string& text) {
+        return whole_number(text.ends_with('%') ? text.substr(0, text.size() - 1) : text, 1, 1'000);
+      },
+      [&replay](std::int64_t percent) { replay.inflate = static_cast<int>(percent); });
   add_seed(verb, replay.seed, fmt::format(" {}", scenarios::kUsualSeed));
   add_number(verb, "--replications", 1, 1'000, replay.replications,
              "Seeds of --inflate (default 1)");
@@ -411,12 +384,12 @@ ExitCode execute(const ReplayCommand& given, const CommonFlags& flags) {
   if (!opened) return opened.error();
   models::Catalogue& catalogue = *opened;
   if (const ExitCode code = prepare(input->trace, command, catalogue, sources, flags);
-      code != ExitCode::Success) {
+      failed(code)) {
     return code;
   }
   PriceFile prices;
   if (const ExitCode code = lay_prices_over(catalogue, command.prices, flags, &prices);
-      code != ExitCode::Success) {
+      failed(code)) {
     return code;
   }
   auto cluster = named_cluster(command, catalogue);

@@ -131,7 +131,7 @@ ExitCode report_on_replay(const SourceText& document, const ReportCommand& comma
   reports::EngineInside engine;
   if (command.interactive) {
     const ExitCode code = let_page_replay(document, command, flags, engine);
-    if (code != ExitCode::Success) return code;
+    if (failed(code)) return code;
   }
   const auto page = reports::replay_page(document, command.interactive ? &engine : nullptr);
   if (!page) return fail(page.error(), {document}, flags);
@@ -139,7 +139,7 @@ ExitCode report_on_replay(const SourceText& document, const ReportCommand& comma
     const ExitCode code = output.format == "html"
                               ? write_text(output.path, page->html)
                               : write_charts(page->charts, command, output, "waiting");
-    if (code != ExitCode::Success) return code;
+    if (failed(code)) return code;
   }
   return exit_code_of_ways(page->verdicts);
 }
@@ -228,9 +228,7 @@ void add_flags(CLI::App& app, ReportCommand& report, CommonFlags& flags) {
 
 ExitCode execute(const ReportCommand& command, const CommonFlags& flags) {
   std::vector<ReportOutput> outputs;
-  if (const ExitCode code = read_outputs(command.outputs, outputs); code != ExitCode::Success) {
-    return code;
-  }
+  if (const ExitCode code = read_outputs(command.outputs, outputs); failed(code)) return code;
   const auto one_chart = [](const ReportOutput& output) {
     return output.format == "svg" && !output.path.ends_with('/');
   };
@@ -256,14 +254,9 @@ ExitCode execute(const ReportCommand& command, const CommonFlags& flags) {
     if (!engine) return engine.error();
     input.engine = std::move(*engine);
   }
-  if (const ExitCode code = make_report_input(command, flags, input); code != ExitCode::Success) {
-    return code;
-  }
+  if (const ExitCode code = make_report_input(command, flags, input); failed(code)) return code;
   for (const ReportOutput& output : outputs) {
-    if (const ExitCode code = write_output(input.html, command, output);
-        code != ExitCode::Success) {
-      return code;
-    }
+    if (const ExitCode code = write_output(input.html, command, output); failed(code)) return code;
   }
   print_diagnostics(input.notes, input.texts, flags);
   if (input.html.result.interrupted) {

@@ -132,9 +132,10 @@ ExitCode verdict(const sim::Result& result, const ScenarioFile& file, const Comm
   return worst_exit_code(verdicts_of(result));
 }
 
-ExitCode run(const ScenarioFile& file, const models::Catalogue& catalogue, const PriceFile& prices,
-             const RunCommand& command, const CommonFlags& flags, StudyJournal* journal) {
-  const scenarios::ScenarioSet& set = file.loaded.set;
+ExitCode run(const OpenedScenario& opened, const RunCommand& command, const CommonFlags& flags,
+             StudyJournal* journal) {
+  const ScenarioFile& file = opened.file;
+  const scenarios::ScenarioSet& set = opened.set();
   sim::RunOptions options{
       .threads = thread_count(command.jobs), .progress = {}, .interrupted = &catch_interrupt()};
   if (journal != nullptr) options.journal = &journal->tasks();
@@ -152,16 +153,16 @@ ExitCode run(const ScenarioFile& file, const models::Catalogue& catalogue, const
   }
   const auto simulate =
       command.inputs == InputChoice::Sampled ? sim::run_sampled : sim::run_scenario;
-  Expected<sim::Result> result = simulate(set, catalogue, options);
+  Expected<sim::Result> result = simulate(set, opened.catalogue, options);
   progress.finish();
   if (!result) {
     return fail(result.error(), file.texts, flags);
   }
   if (journal != nullptr) {
     const ExitCode code = close_journal(*journal, command.journal, flags);
-    if (code != ExitCode::Success) return code;
+    if (failed(code)) return code;
   }
-  stamp_files(file, prices, result->stamp);
+  stamp_files(file, opened.prices, result->stamp);
   if (command.fidelity) {
     result->fidelity = word_of(kFidelities, *command.fidelity);
   }
@@ -176,7 +177,7 @@ ExitCode run(const ScenarioFile& file, const models::Catalogue& catalogue, const
     }
   }
   const ExitCode code = write_report(*result, command, flags, reports::result_junit, command.junit);
-  if (code != ExitCode::Success) return code;
+  if (failed(code)) return code;
   print_diagnostics(remarks(set, *result, command.format), file.texts, flags);
   return verdict(*result, file, flags);
 }
@@ -216,36 +217,22 @@ void add_flags(CLI::App& app, RunCommand& run, CommonFlags& flags) {
 }
 
 ExitCode execute(const RunCommand& command, const CommonFlags& flags) {
-  tl::expected<ScenarioFile, ExitCode> file =
-      open_scenario_or_option(command.file, settings_of(command), flags);
-  if (!file) return file.error();
-  auto opened = open_catalogue(flags, &*file);
+  auto opened = open_priced(command.file, settings_of(command), command.prices, flags);
   if (!opened) return opened.error();
-  models::Catalogue& catalogue = *opened;
-  PriceFile prices;
-  if (const ExitCode code =
-          lay_prices_over(catalogue, prices_of(command.prices, *file), flags, &prices);
-      code != ExitCode::Success) {
+  scenarios::ScenarioSet& set = opened->file.loaded.set;
+  if (const ExitCode code = check_mistakes(*opened, flags); failed(code)) return code;
+  if (const ExitCode code = keep_variants(set, wanted_of(command, set)); failed(code)) {
     return code;
   }
-  if (!file->loaded.problems.empty()) {
-    return fail(sim::check_names(file->loaded, catalogue), file->texts, flags);
-  }
-  if (const ExitCode code = keep_variants(file->loaded.set, wanted_of(command, file->loaded.set));
-      code != ExitCode::Success) {
-    return code;
-  }
-  apply_flags(command, file->loaded.set);
+  apply_flags(command, set);
   if (const ExitCode code =
-          check_size(file->texts, file->loaded.set.variants, catalogue, command.limits, flags);
-      code != ExitCode::Success) {
+          check_size(opened->file.texts, set.variants, opened->catalogue, command.limits, flags);
+      failed(code)) {
     return code;
   }
   // --variant is of the command line.
-  const std::string subject = subject_of(*file, prices, catalogue, 0);
-  return with_journal(command, flags, subject, [&](StudyJournal* journal) {
-    return run(*file, catalogue, prices, command, flags, journal);
-  });
+  return with_journal(command, flags, subject_of(*opened, 0),
+                      [&](StudyJournal* journal) { return run(*opened, command, flags, journal); });
 }
 
 }  // namespace slicewise::tools

@@ -165,24 +165,21 @@ ExitCode execute(const ValidateCommand& command, const CommonFlags& flags) {
   if (!opened) return opened.error();
   const models::Catalogue& catalogue = *opened;
   models::ValidationSet set = models::load_validation_set();
-  if (const ExitCode code = add_measurements(command, flags, catalogue, set);
-      code != ExitCode::Success) {
+  if (const ExitCode code = add_measurements(command, flags, catalogue, set); failed(code)) {
     return code;
   }
   for (const ExitCode code : {keep_named(set, command), check_pairs_gpu(command, catalogue, set)}) {
-    if (code != ExitCode::Success) return code;
+    if (failed(code)) return code;
   }
-  if (const ExitCode code = add_pairs(command, flags, set); code != ExitCode::Success) return code;
+  if (const ExitCode code = add_pairs(command, flags, set); failed(code)) return code;
   const sim::ValidationResult result = sim::validate(catalogue, set);
   if (!command.out.empty()) {
-    if (const ExitCode code = write_charts(result, command.out); code != ExitCode::Success) {
-      return code;
-    }
+    if (const ExitCode code = write_charts(result, command.out); failed(code)) return code;
   }
   const reports::TextStyle style = style_for(STDOUT_FILENO, flags.color);
   if (const ExitCode code =
           write_text("", text_of<sim::ValidationResult>(result, command.format, style, nullptr));
-      code != ExitCode::Success) {
+      failed(code)) {
     return code;
   }
   return verdict(result);

@@ -2,7 +2,7 @@
 
 #include "slicewise/models/catalogue.hpp"
 
-#include "../build_info.hpp"
+#include "../bug_report.hpp"
 #include "../commands.hpp"
 #include "../files.hpp"
 #include "../options.hpp"
