@@ -15,8 +15,10 @@ using scenarios::RecordedJobs;
 // Of jobs that are looked at together, by replication.
 class JobSamples {
  public:
-  JobSamples(std::string name, std::size_t replications)
+  JobSamples(std::string name, std::size_t replications,
+             std::span<const scenarios::Objective> objectives)
       : name_(std::move(name)),
+        objectives_(objectives),
         waits_(replications),
         completions_(replications),
         slowdowns_(replications) {}
@@ -26,6 +28,7 @@ class JobSamples {
     ++jobs_;
     const bool finished = outcome.completion.ns >= 0;
     if (outcome.wait.ns >= 0) waits_[replication].push_back(outcome.wait);
+    add_late(replication, outcome);
     // The deadline of a job that an interrupt cut off may not have come yet.
     if (job.deadline.ns >= 0 && (finished || !interrupted)) {
       ++with_deadline_;
@@ -45,11 +48,9 @@ class JobSamples {
     figures.name = name_;
     figures.jobs = jobs_ / static_cast<std::int64_t>(waits_.size());
     if (const auto wait = summarize(waits_)) figures.wait_p95 = wait->p95;
-    if (const auto completion = summarize(completions_)) {
-      figures.finished = static_cast<double>(completion->count) / runs;
-      figures.completion_p95 = completion->p95;
-    }
+    if (const auto completion = summarize(completions_)) figures.completion_p95 = completion->p95;
     figures.slowdown = in_units(summarize(slowdowns_), kUnitSlowdown);
+    if (figures.slowdown) figures.finished = static_cast<double>(figures.slowdown->count) / runs;
     if (with_deadline_ > 0) {
       figures.deadlines_met = static_cast<double>(in_time_) / static_cast<double>(with_deadline_);
     }
@@ -58,7 +59,21 @@ class JobSamples {
   }
 
  private:
+  // What is not over and takes longer than its limit already took at least that long.
+  void add_late(std::size_t replication, const JobOutcome& outcome) {
+    for (const scenarios::Objective& objective : objectives_) {
+      const auto* limit = std::get_if<Duration>(&objective.limit);
+      if (limit == nullptr || outcome.unfinished <= *limit) continue;
+      if (objective.figure == scenarios::Figure::CompletionP95) {
+        completions_[replication].push_back(outcome.unfinished);
+      } else if (objective.figure == scenarios::Figure::WaitP95 && outcome.wait.ns < 0) {
+        waits_[replication].push_back(outcome.unfinished);
+      }
+    }
+  }
+
   std::string name_;
+  std::span<const scenarios::Objective> objectives_;
   std::int64_t jobs_ = 0;
   std::int64_t with_deadline_ = 0;
   std::int64_t in_time_ = 0;
@@ -81,16 +96,18 @@ void for_each_job(const World& world, std::size_t w, std::span<const Replication
 RecordedFigures recorded_figures(const World& world, const TraceModel& trace,
                                  std::span<const Replication> replications) {
   const RecordedJobs& source = *world.workloads[trace.workloads.front()].spec.trace;
-  JobSamples all(trace.name, replications.size());
+  const std::span<const scenarios::Objective> objectives =
+      world.workloads[trace.workloads.front()].spec.objectives;
+  JobSamples all(trace.name, replications.size(), objectives);
   std::vector<JobSamples> judged;
   if (source.judge_by != RecordedJobs::Split::None) {
     for (const std::string& name : *source.judged_groups) {
-      judged.emplace_back(name, replications.size());
+      judged.emplace_back(name, replications.size(), objectives);
     }
   }
   RecordedFigures figures;
   for (const std::size_t w : trace.workloads) {
-    JobSamples own(world.workloads[w].name, replications.size());
+    JobSamples own(world.workloads[w].name, replications.size(), objectives);
     for_each_job(world, w, replications, [&](std::size_t r, const auto& job, const auto& outcome) {
       const bool interrupted = replications[r].interrupted;
       for (JobSamples* samples : {&all, &own}) samples->add(r, job, outcome, interrupted);

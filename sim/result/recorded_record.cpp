@@ -9,8 +9,12 @@ Record declared(Of<JobGroupFigures>) {
           {field<&J::name>("name", "of the TraceJobs, the class, or whose they are"),
            field<&J::jobs>("jobs", "in the trace"),
            field<&J::finished>("finished", "mean per replication"),
-           field<&J::wait_p95>("waitP95Seconds", "from submission to the first running container"),
-           field<&J::completion_p95>("completionP95Seconds", "from submission to success"),
+           field<&J::wait_p95>("waitP95Seconds",
+                               "from submission to the first running container, or so far where "
+                               "that is longer than the objective"),
+           field<&J::completion_p95>(
+               "completionP95Seconds",
+               "from submission to success, or so far where that is longer than the objective"),
            field<&J::slowdown>("slowdown", "time from the first start to success / as recorded"),
            field<&J::deadlines_met>("deadlinesMetRatio", "of the jobs that have a deadline")
                .of(Unit::Ratio),

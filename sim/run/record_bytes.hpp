@@ -50,7 +50,7 @@ SLICEWISE_MEMBERS(CostLedger, total, useful, idle, switching, failed, cold_start
 SLICEWISE_MEMBERS(NodeRecord, cpu_time, up, cost, observed, switching)
 SLICEWISE_MEMBERS(PoolRecord, most, launches, surplus, removed, interruptions, on_demand,
                   layouts_given_up, thrash)
-SLICEWISE_MEMBERS(JobOutcome, wait, completion)
+SLICEWISE_MEMBERS(JobOutcome, wait, completion, unfinished)
 SLICEWISE_MEMBERS(DomainRecord, time, memory_peak, fullest)
 SLICEWISE_MEMBERS(StartUpRecord, pods, decision, launch, ready, gpu_allocatable, scheduling,
                   image_pull, model_load, total)
@@ -66,7 +66,7 @@ SLICEWISE_MEMBERS(PipelineRecord, units_done, units_in_objective, requests)
 SLICEWISE_MEMBERS(WorkloadRecord, jobs_done, jobs_failed, runs_missed, runs_replaced, disrupted,
                   gpu_disrupted, oom_kills, faults, crash_looping, pending_for_good,
                   longest_pending, units_done, units_in_objective, units_under_way, completion,
-                  wait, quota_wait, quota_stops, quota_waiting, never_admitted, outcomes, requests,
+                  wait, unfinished, waiting, quota_wait, quota_stops, quota_waiting, never_admitted, outcomes, requests,
                   tokens, scaling, notebooks, gpu_busy, gpu_lost, pod_running, backing_off,
                   stretched_by_gpu, stretched_by_cpu, met_node_limit, no_node_for_it,
                   pods_by_gpu_set, all_reduce_ns, working, held, shared, observed)

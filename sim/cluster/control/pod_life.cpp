@@ -178,6 +178,13 @@ void PodLife::count_left_behind() {
     const bool waits =
         restarts_[p].left_pending || is_pending_for_good(run_, scheduler_, pod, to_come);
     record.pending_for_good += waits ? 1 : 0;
+    const bool is_open = pod.phase != PodPhase::Unsubmitted && pod.phase != PodPhase::Succeeded &&
+                         pod.phase != PodPhase::Failed && run_.cluster.first_of_job(p) == p;
+    if (!is_open || run_.cluster.model(pod).spec.kind == WorkloadKind::Notebook) continue;
+    const Duration age = run_.now - pod.submitted;
+    record.unfinished.push_back(age);
+    if (!restarts_[p].has_run) record.waiting.push_back(age);
+    if (!record.outcomes.empty()) record.outcomes[run_.cluster.job(pod)].unfinished = age;
   }
 }
 

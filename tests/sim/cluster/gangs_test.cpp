@@ -184,6 +184,31 @@ scenarios::Workload recorded_jobs(const char* name, int count, int gpus) {
   return w;
 }
 
+// Three jobs on all GPUs, one after the other. Who is not done when the run ends, and older than
+// its limit, has missed it; of the others nothing is known yet.
+TEST(Objectives, AreMissedByJobsThatAreLateAlready) {
+  for (const bool is_recorded : {true, false}) {
+    scenarios::Workload w = recorded_jobs("jobs", 3, 4);
+    if (!is_recorded) w.trace.reset();
+    w.objectives = {{scenarios::Figure::CompletionP95, seconds(150), {}},
+                    {scenarios::Figure::WaitP95, seconds(120), {}}};
+    scenarios::Scenario s = gangs_on("p3.8xlarge", {w});
+    const auto judged_after = [&](Duration duration) {
+      s.duration = duration;
+      return demo::result(s).workloads[0].objectives;
+    };
+    std::vector<ObjectiveResult> judged = judged_after(seconds(110));
+    EXPECT_TRUE(judged[0].pass && judged[1].pass) << is_recorded;
+    judged = judged_after(seconds(140));
+    EXPECT_TRUE(judged[0].pass) << is_recorded;
+    EXPECT_FALSE(judged[1].pass) << is_recorded;
+    EXPECT_EQ(std::get<Duration>(judged[1].value), seconds(140));
+    judged = judged_after(seconds(190));
+    EXPECT_FALSE(judged[0].pass) << is_recorded;
+    EXPECT_EQ(std::get<Duration>(judged[0].value), seconds(190));
+  }
+}
+
 // Two nodes of four GPUs: a job on all of them is two pods, and has none while another has one.
 TEST(Gangs, AJobOverSeveralNodesHasAllItsPodsOrNone) {
   for (const auto fidelity : {scenarios::Fidelity::Auto, scenarios::Fidelity::Exact}) {

@@ -151,6 +151,7 @@ struct PipelineRecord {
 struct JobOutcome {
   Duration wait{-1};        // submitted -> first container running
   Duration completion{-1};  // submitted -> succeeded
+  Duration unfinished{-1};  // submitted -> end of the run, if it was not over by then
 };
 
 struct WorkloadRecord {
@@ -170,6 +171,9 @@ struct WorkloadRecord {
   double units_under_way = 0;  // what the containers had done of their units when the run ended
   std::vector<Duration> completion;  // by finished job, in order of finishing
   std::vector<Duration> wait;        // by pod that got to run
+  // By Job that was not over, and by pod that had not got to run, when the run ended: so far.
+  std::vector<Duration> unfinished;
+  std::vector<Duration> waiting;
   std::vector<Duration> quota_wait;  // by Job that Kueue admitted: all that it was suspended
   std::int64_t quota_stops = 0;      // of Jobs, for others to have their quota
   std::int64_t quota_waiting = 0;    // Jobs, at the end of the run
