@@ -36,6 +36,8 @@ constexpr int kMostPricings = 24;
 // What a group bears is put right by so much at a time.
 constexpr double kBearsLess = 0.7;
 constexpr double kBearsMore = 1.25;
+// Of so many groups each type of node is tried by itself as well.
+constexpr std::size_t kFewGroups = 16;
 // Times that the search begins anew because pools that stand alone do not stand together.
 constexpr int kMostRefuted = 8;
 
@@ -49,10 +51,7 @@ class Splitter {
         found_(search_, model_, known_, cap_) {}
 
   SplitResult run() {
-    if (model_.size() < 2) return {};
-    auto least = model_.size() <= kExactGroups ? model_.least_worth() : model_.least_in_parts();
-    if (!least) return {};
-    least_worth_ = std::move(*least);
+    if (model_.size() < 2 || !has_bound()) return {};
     search();
     for (int n = 0; n < kMostRefuted && found_.refutes_best(); ++n) {
       moved_.clear();
@@ -71,6 +70,13 @@ class Splitter {
   }
 
  private:
+  // False: some group runs nowhere.
+  bool has_bound() {
+    auto least = model_.size() <= kExactGroups ? model_.least_worth() : model_.least_in_parts();
+    if (least) least_worth_ = std::move(*least);
+    return least.has_value();
+  }
+
   void search() {
     if (model_.size() <= kExactGroups) {
       found_.consider(best_division(model_));
@@ -87,6 +93,24 @@ class Splitter {
             .search(PoolProgram(families, least_worth_), worth_it(kMostPricings, kRequestsToPrice),
                     least_worth_);
       }
+      if (model_.size() <= kFewGroups && search_.space.types.size() > 1) try_each_type();
+    }
+  }
+
+  // The linear program takes pools in parts: among many types the whole ones that go well together
+  // may not be those that it looks at.
+  void try_each_type() {
+    for (const models::InstanceType* type : search_.space.types) {
+      PlanSpace space = search_.space;
+      space.types = {type};
+      BlockSearch own = search_within(search_, search_.base, space);
+      own.so_far = nullptr;
+      Splitter alone(own, probes_, std::nullopt);
+      const bool may_save =
+          alone.has_bound() && sim::sum_of(alone.least_worth_) < found_.cost() - kSamePrice;
+      if (!may_save || probes_.interrupted()) continue;
+      alone.search();
+      found_.consider(alone.found_.best());
     }
   }
 
