@@ -184,11 +184,15 @@ Cells plan_cells(const Plan& plan, const TextStyle& style, Detail detail) {
     }
     row.push_back(percent_text(figures.gpu_busy));
     const bool tight = figures.stands() && figures.is_tight();
+    const bool is_risky = rank == "1" && plan.risk && plan.risk->missed > 1;
+    const std::string misses =
+        is_risky ? fmt::format(", misses in {} of {} runs", plan.risk->missed, plan.risk->runs)
+                 : "";
     const std::string left = unfinished_beside(plan, figures);
     const std::string pending = figures.stands() && figures.pending_at_limit > 0
                                     ? fmt::format(", up to {} Pending", figures.pending_at_limit)
                                     : "";
-    row.push_back(verdict_text(figures, style) + (tight ? ", tight" : "") + pending +
+    row.push_back(verdict_text(figures, style) + (tight ? ", tight" : "") + misses + pending +
                   (left.empty() ? "" : ", " + left) + (option.pareto ? ", Pareto" : ""));
     table.rows.push_back(std::move(row));
   };

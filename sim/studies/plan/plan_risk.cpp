@@ -17,6 +17,7 @@
 
 #include "../probe/probe.hpp"
 #include "../probe/simulations.hpp"
+#include "after_outage.hpp"
 #include "plan_sections.hpp"
 
 namespace slicewise::sim {
@@ -48,14 +49,17 @@ double requests_of(const World& world) {
   return rate * to_seconds(world.duration.value_or(Duration{})) * world.replications;
 }
 
-// With random numbers that no search has seen. Empty: some of them cannot be simulated.
+// With random numbers that no search has seen, fails_again() neither. Empty: some of them cannot be
+// simulated.
 std::vector<World> worlds_of(const Scenario& base, const Catalogue& catalogue,
                              std::span<const PlanOption> options) {
+  constexpr std::uint64_t kSeedOfRisk = 0xD1B54A32D192ED03;
   std::vector<World> worlds;
   for (const PlanOption& option : options) {
     Expected<World> world =
-        probe_world(base, {.pools = option.pools, .replications = kRuns, .fresh = true}, catalogue);
+        probe_world(base, {.pools = option.pools, .replications = kRuns}, catalogue);
     if (!world) return {};
+    world->seed += kSeedOfRisk;
     worlds.push_back(std::move(*world));
   }
   return worlds;
@@ -151,7 +155,11 @@ PlanRisk risk_in(const std::vector<std::vector<OptionFigures>>& runs) {
 void add_risk(const Scenario& base, const Catalogue& catalogue, const PlanOptions& options,
               Plan& plan) {
   constexpr std::size_t kBoth = 2;
-  const auto both = std::span(plan.options).first(std::min(kBoth, plan.options.size()));
+  const auto ranked = std::span(plan.options).first(std::min(kBoth, plan.options.size()));
+  std::vector<PlanOption> both(ranked.begin(), ranked.end());
+  for (PlanOption& option : both) {
+    option.pools = left_after(options.survive, std::move(option.pools));
+  }
   std::vector<World> worlds = worlds_of(base, catalogue, both);
   const auto note = [&](Code code, std::string text) {
     add_note(plan.notes, code, base.where, std::move(text));
@@ -181,10 +189,13 @@ void add_risk(const Scenario& base, const Catalogue& catalogue, const PlanOption
       note(drawn.error().front().code, drawn.error().front().message);
     }
   }
-  const std::vector<std::vector<OptionFigures>> runs = runs_of(worlds, options.run);
+  std::vector<std::vector<OptionFigures>> runs = runs_of(worlds, options.run);
   if (runs.empty() || worlds.empty()) {
     plan.interrupted = plan.interrupted || !worlds.empty();
   } else {
+    for (std::size_t o = 0; o < runs.size() && options.survive != Outage::None; ++o) {
+      for (OptionFigures& each : runs[o]) each.monthly = both[o].figures.monthly;  // of all nodes
+    }
     plan.risk = risk_in(runs);
     plan.risk->sampled_inputs = is_drawn;
   }

@@ -337,6 +337,40 @@ TEST(PlanRisk, CountsTheRunsInWhichSomethingIsMissed) {
   EXPECT_LE(tight.missed, 2);
 }
 
+// Neither those of the search nor those of its second look.
+TEST(PlanRisk, DrawsNumbersOfItsOwn) {
+  const std::vector<PlanOption> options = alone_and_together();
+  const Scenario scenario = with_limit(5, minutes(1));
+  const PlanRisk risk = plan_with_risk(scenario, options).risk.value();
+  for (const bool fresh : {false, true}) {
+    const World world =
+        probe_world(scenario, {.pools = options.front().pools, .fresh = fresh}, demo::catalogue())
+            .value();
+    std::vector<scenarios::FigureValue> latencies;
+    for (std::uint32_t r = 0; r < 20; ++r) {
+      const Replication run = run_replication(world, r);
+      const VariantResult result = merge(world, std::span(&run, 1));
+      latencies.push_back(result.workloads.front().objectives.front().value);
+    }
+    std::ranges::sort(latencies);
+    EXPECT_NE(risk.objectives.front().p95, latencies[18]) << fresh;
+  }
+}
+
+// What must survive the loss of a node is judged by the nodes that are left, and paid for whole.
+TEST(PlanRisk, IsOfWhatAnOutageLeaves) {
+  Plan plan;
+  plan.options = alone_and_together();
+  plan.options.pop_back();
+  plan.options.front().figures.monthly = from_dollars(768);
+  PlanOptions options;
+  options.survive = Outage::Node;
+  add_risk(with_limit(1, minutes(1)), demo::catalogue(), options, plan);
+  ASSERT_TRUE(plan.risk);
+  EXPECT_EQ(plan.risk->missed, 20);
+  EXPECT_EQ(plan.risk->monthly_p95, from_dollars(768));
+}
+
 // The judge's word counts, not the objectives alone.
 TEST(PlanRisk, CountsRunsThatAPolicyDenies) {
   Scenario scenario = with_limit(1, minutes(1));
