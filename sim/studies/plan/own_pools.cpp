@@ -60,6 +60,17 @@ std::string profile_of(const PoolModel& pool, const WorkloadModel& workload, std
   return "";
 }
 
+// Of several pools those that have nodes; where nodes only come, the cheapest, as Karpenter has it.
+void leave_where_nodes_are(const World& world, std::vector<std::size_t>& homes) {
+  const auto has_nodes = [&](std::size_t p) { return world.pools[p].nodes > 0; };
+  if (std::ranges::any_of(homes, has_nodes)) {
+    std::erase_if(homes, [&](std::size_t p) { return !has_nodes(p); });
+  } else if (!homes.empty()) {
+    homes = {*std::ranges::min_element(homes, {},
+                                       [&](std::size_t p) { return world.pools[p].price.usd; })};
+  }
+}
+
 Diagnostic no_words_for(const NodePool& pool, const std::string& what) {
   return make_diagnostic(
       Code::StrategyNotModelled, pool.where,
@@ -83,6 +94,7 @@ Expected<std::vector<PoolChoice>> pools_as_they_stand(const Scenario& scenario,
     for (std::size_t p = 0; p < world->pools.size(); ++p) {
       if (workload.on_pool[p].schedulable) homes.push_back(p);
     }
+    leave_where_nodes_are(*world, homes);
     if (homes.size() == 1) {
       lives[homes.front()].push_back(w);
       continue;

@@ -408,6 +408,11 @@ TEST(PoolsAsTheyStand, HaveOnePoolForEachWorkload) {
   scenario.node_pools.push_back(scenario.node_pools.front());
   scenario.node_pools.back().name.value = "other";
   EXPECT_FALSE(pools_as_they_stand(scenario, demo::catalogue()));
+  // A NodePool of Karpenter with several types is a pool for each: of one type there are nodes.
+  scenario.node_pools.front().nodes = 0;
+  const auto found = pools_as_they_stand(scenario, demo::catalogue());
+  ASSERT_TRUE(found) << found.error().front().message;
+  EXPECT_EQ(found->size(), 1U);
 }
 
 }  // namespace
