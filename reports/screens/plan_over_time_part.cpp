@@ -19,11 +19,15 @@ std::string months_text(const sim::PlannedSpan& span) {
 }
 
 std::string growth_sentence(const sim::PlanOverTime& plan) {
+  const std::string of =
+      plan.rank == 1
+          ? ""
+          : fmt::format(" Of #{}, which does better over all months than #1.", plan.rank);
   if (plan.fails_from) {
-    return fmt::format("From month {} on nothing that was tried stands.", *plan.fails_from);
+    return fmt::format("From month {} on nothing that was tried stands.", *plan.fails_from) + of;
   }
-  if (plan.next_node) return fmt::format("The next node is needed in month {}.", *plan.next_node);
-  return "No more nodes are needed.";
+  if (!plan.next_node) return "No more nodes are needed." + of;
+  return fmt::format("The next node is needed in month {}.", *plan.next_node) + of;
 }
 
 std::string cost_sentence(const sim::PlanOverTime& plan) {

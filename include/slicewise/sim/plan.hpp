@@ -180,6 +180,9 @@ struct PlannedSpot {
   SpotRisk risk;
   double a_month = 0;  // of all its nodes, in expectation
   int most = 0;        // in 95 of 100 months, if they come independently
+  // Requests a month that they cost, in expectation; absent: too long to simulate.
+  std::optional<double> lost = {};
+  std::optional<double> late = {};
 };
 
 // One objective over runs with other random numbers.
@@ -281,8 +284,9 @@ struct PlannedCommitment {
   int pays_off = 1;  // month in which as much would have been paid by the hour
 };
 
-// What the best option becomes while traffic grows.
+// What an option becomes while traffic grows: the one that costs least over all months.
 struct PlanOverTime {
+  int rank = 1;  // among the options
   int months = 1;
   double growth = 0;  // of the traffic, from month to month
   std::vector<PlannedSpan> spans;

@@ -300,8 +300,8 @@ Expected<Plan> make_plan(const ScenarioSet& set, std::size_t variant, const Cata
     if (!probes.interrupted()) add_disruption(base, catalogue, options.run, *plan.path);
   }
   if (options.horizon > 0 && !plan.options.empty() && !probes.interrupted()) {
-    auto months = over_time(search, plan.options.front(), options.growth, options.horizon,
-                            may_vary ? options.vary_pods : 0);
+    auto months = best_over_time(search, plan.options, options.growth, options.horizon,
+                                 may_vary ? options.vary_pods : 0);
     // Half a search says a month too early that something is missed.
     if (!probes.interrupted()) plan.over_time = std::move(months);
   }

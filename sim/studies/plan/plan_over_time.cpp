@@ -210,7 +210,17 @@ std::map<std::string, NodesByMonth> steady_nodes(const BlockSearch& search,
   return types;
 }
 
-}  // namespace
+// Dollars: all nodes through all months at the largest discount that there is of one of its types.
+double least_total(const BlockSearch& search, const PlanOption& option, int months) {
+  double discount = 0;
+  for (const PoolChoice& pool : option.pools) {
+    for (const CommitmentRate& rate :
+         commitment_rates(search.catalogue, pool.instance_type, search.base.region)) {
+      discount = std::max(discount, rate.discount);
+    }
+  }
+  return to_dollars(option.figures.monthly) * months * (1 - discount);
+}
 
 PlanOverTime over_time(const BlockSearch& search, const PlanOption& best, double growth, int months,
                        int vary_pods) {
@@ -233,6 +243,26 @@ PlanOverTime over_time(const BlockSearch& search, const PlanOption& best, double
     }
   }
   return plan;
+}
+
+}  // namespace
+
+PlanOverTime best_over_time(const BlockSearch& search, const std::vector<PlanOption>& options,
+                            double growth, int months, int vary_pods) {
+  PlanOverTime best = over_time(search, options.front(), growth, months, vary_pods);
+  for (std::size_t o = 1; o < options.size() && !search.probes.interrupted(); ++o) {
+    const bool may_save = least_total(search, options[o], months) < to_dollars(best.total);
+    if (!may_save && !best.fails_from) continue;
+    PlanOverTime other = over_time(search, options[o], growth, months, vary_pods);
+    other.rank = static_cast<int>(o) + 1;
+    const auto fails = [&](const PlanOverTime& plan) {
+      return plan.fails_from.value_or(months + 1);
+    };
+    if (fails(other) > fails(best) || (fails(other) == fails(best) && other.total < best.total)) {
+      best = std::move(other);
+    }
+  }
+  return best;
 }
 
 }  // namespace slicewise::sim

@@ -324,8 +324,9 @@ Record declared(Of<PlannedCommitment>) {
 
 Record declared(Of<PlanOverTime>) {
   using P = PlanOverTime;
-  return {"what the best option becomes while traffic grows",
-          {field<&P::months>("months", "of the horizon"),
+  return {"what the option that costs least over all months becomes while traffic grows",
+          {field<&P::rank>("rank", "of the option, among all").optional(),
+           field<&P::months>("months", "of the horizon"),
            field<&P::growth>("growthRatio", "of the traffic, from month to month"),
            field<&P::spans>("spans", "in order"),
            field<&P::next_node>("nextNodeInMonth", "from which more nodes are needed"),

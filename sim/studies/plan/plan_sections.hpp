@@ -124,14 +124,15 @@ std::vector<PlannedRegion> other_regions(const std::vector<std::string>& regions
                                          const std::vector<PlanOption>& options,
                                          const Scenario& base, const Catalogue& catalogue);
 
-// plan_over_time.cpp: what the best option becomes while traffic grows, and what is paid in advance
-// for it. Month by month, each with `growth` more traffic than the one before: the option stays
-// until it misses something, then it is planned anew, with the pods that there are or with as many
-// more as there is traffic, or with up to `vary_pods` more or fewer of each Service, whichever is
-// cheaper. REQUIRES: what is minimised is the monthly cost, the scenario has traffic where growth >
-// 0, months > 0.
-PlanOverTime over_time(const BlockSearch& search, const PlanOption& best, double growth, int months,
-                       int vary_pods);
+// plan_over_time.cpp: what options become while traffic grows, and what is paid in advance for
+// them. Month by month, each with `growth` more traffic than the one before: an option stays until
+// it misses something, then it is planned anew, with the pods that there are or with as many more
+// as there is traffic, or with up to `vary_pods` more or fewer of each Service, whichever is
+// cheaper. Of all that which stands longest, and of those what costs least over all months: a
+// dearer one may bear more, or be sold at a larger discount. REQUIRES: there is one, what is
+// minimised is the monthly cost, the scenario has traffic where growth > 0, months > 0.
+PlanOverTime best_over_time(const BlockSearch& search, const std::vector<PlanOption>& options,
+                            double growth, int months, int vary_pods);
 
 // plan_path.cpp: from the present pools to cheaper ones, one step after the other.
 // The steps to the cheapest pools of which no more than `most` change in all, each pool once, what

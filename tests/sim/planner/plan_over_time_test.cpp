@@ -179,6 +179,27 @@ TEST(PlanOverTime, SaysWhenTheNextNodeIsNeeded) {
   EXPECT_LT(found.total, found.by_the_hour);
 }
 
+// The second option costs twice as much by the hour, and less for a year with what is offered.
+TEST(PlanOverTime, IsOfTheOptionThatCostsLeastOverAllMonths) {
+  models::Catalogue catalogue = demo::catalogue();
+  PlanOptions options = months_of(12, 0);
+  options.instance_types = {kT4, "g5.xlarge"};
+  auto set = growing_service();
+  EXPECT_EQ(make_plan(set, 0, catalogue, options)->over_time->rank, 1);
+  models::Commitment offer;
+  offer.instance = "g5.xlarge";
+  offer.kind = "offered";
+  offer.region = "us-east-1";
+  offer.months = 12;
+  offer.discount_percent = 80;
+  catalogue.commitments.push_back(offer);
+  const auto plan = make_plan(set, 0, catalogue, options);
+  ASSERT_TRUE(plan && plan->over_time);
+  EXPECT_EQ(plan->options.front().pools.front().instance_type, kT4);
+  EXPECT_EQ(plan->over_time->rank, 2);
+  EXPECT_NEAR(to_dollars(plan->over_time->total), 12 * 730 * 1.006 * 0.2, 1e-6);
+}
+
 // Three pods where one will do: it gets another one when it must, not twice as many as there were.
 TEST(PlanOverTime, PodsVaryFromMonthToMonth) {
   auto set = growing_service();
