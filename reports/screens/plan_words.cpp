@@ -44,7 +44,7 @@ std::string survives_sentence(const Plan& plan) {
   if (plan.survives.empty()) return "";
   return fmt::format(
       "Every objective holds after the loss of {} of any pool, too; its pods start anew on the "
-      "nodes that are left.",
+      "nodes that are left. What flips the answer was not looked for.",
       plan.survives == "zone" ? "one of three zones" : "a node");
 }
 
@@ -114,8 +114,9 @@ std::string headroom_sentence(const Plan& plan) {
 std::vector<std::string> risk_sentences(const Plan& plan, const TextStyle& style) {
   if (!plan.risk) return {};
   const sim::PlanRisk& risk = *plan.risk;
-  std::string first = fmt::format("Risk: of {} runs with other random numbers{} #1 ", risk.runs,
-                                  risk.sampled_inputs ? " and inputs drawn anew" : "");
+  std::string first = fmt::format("Risk: of {} runs with other random numbers{}{} #1 ", risk.runs,
+                                  risk.sampled_inputs ? " and inputs drawn anew" : "",
+                                  plan.survives.empty() ? "" : " after such a loss of every pool");
   first += risk.missed == 0 ? std::string("misses nothing in any")
                             : fmt::format("misses something in {}", risk.missed);
   for (const sim::ObjectiveRisk& objective : risk.objectives) {
@@ -224,11 +225,15 @@ std::string pods_note(const Plan& plan) {
 }
 
 std::string spot_sentence(const sim::PlannedSpot& spot) {
+  const std::string costs = spot.lost && spot.late
+                                ? fmt::format(", which cost {} requests lost and {} late",
+                                              short_text(*spot.lost), short_text(*spot.late))
+                                : "";
   return fmt::format(
       "RISK {}: EC2 takes a node back {} times in 1,000 hours ({}): {} a month of all its nodes, "
-      "at most {} in 95 of 100 months{}",
+      "at most {} in 95 of 100 months{}{}",
       spot.pool, short_text(spot.risk.per_1000_hours), spot.risk.source, short_text(spot.a_month),
-      count_text(static_cast<double>(spot.most)),
+      count_text(static_cast<double>(spot.most)), costs,
       spot.risk.falls_back
           ? "; the ones in their place are bought as on-demand"
           : ". --purchase spot-fallback and on-demand show what avoiding it costs");

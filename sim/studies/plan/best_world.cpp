@@ -42,9 +42,51 @@ double share_of_time(const World& world, Usd monthly) {
   return most > 0 ? std::clamp((to_dollars(monthly) - fixed) / most, 0.0, 1.0) : 0;
 }
 
+// Nodes of the pool are taken back a few times an hour, and of the others none, against an hour
+// without: what that costs each time.
+void add_losses(World world, std::size_t pool, const RunOptions& run, PlannedSpot& spot) {
+  constexpr double kRequestsWorth = 1e7;
+  constexpr double kTimes = 4;
+  double requests = 0;
+  for (const WorkloadModel& workload : world.workloads) {
+    if (workload.spec.traffic)
+      requests += workload.spec.traffic->mean.per_second * to_seconds(hours(1));
+  }
+  if (requests == 0 || 2 * requests * world.replications > kRequestsWorth) return;
+  RunOptions quiet = run;
+  quiet.progress = nullptr;
+  world.duration = std::max(world.duration.value_or(Duration{}), hours(1));
+  RestartLoss fates[2];  // without and with
+  double times = 0;
+  for (RestartLoss& fate : fates) {
+    for (PoolModel& each : world.pools) {
+      if (each.spot) each.spot->interruptions = {};
+    }
+    PoolModel& taken = world.pools[pool];
+    if (&fate != fates) {
+      taken.spot->interruptions = {kTimes / to_seconds(hours(1)) /
+                                   taken.most_nodes.value_or(taken.nodes)};
+    }
+    const auto result = simulate(world, quiet);
+    if (!result) return;
+    for (const WorkloadResult& workload : result->workloads) {
+      if (!workload.requests) continue;
+      const RestartLoss own = fate_of(*workload.requests);
+      fate = {fate.lost + own.lost, fate.late + own.late};
+    }
+    const auto& dynamics = result->node_pools[pool].dynamics;
+    times = dynamics ? dynamics->interruptions : 0;
+  }
+  if (times == 0) return;
+  const RestartLoss loss = loss_of(fates[1], fates[0]);
+  spot.lost = loss.lost / times * spot.a_month;
+  spot.late = loss.late / times * spot.a_month;
+}
+
 }  // namespace
 
-void add_provenance(const Scenario& base, const Catalogue& catalogue, Plan& plan) {
+void add_provenance(const Scenario& base, const Catalogue& catalogue, const RunOptions& run,
+                    Plan& plan) {
   const auto world = probe_world(base, {.pools = plan.options.front().pools}, catalogue);
   if (!world) return;
   plan.provenance = world->provenance;
@@ -63,6 +105,8 @@ void add_provenance(const Scenario& base, const Catalogue& catalogue, Plan& plan
             : pool.nodes;
     const double a_month = pool.spot->interruptions.per_second * to_seconds(kMonth) * nodes;
     plan.spot.push_back({pool.name, *pool_result(pool).spot, a_month, most_in_a_month(a_month)});
+    add_losses(*world, static_cast<std::size_t>(&pool - world->pools.data()), run,
+               plan.spot.back());
   }
 }
 

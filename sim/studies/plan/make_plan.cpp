@@ -307,7 +307,7 @@ Expected<Plan> make_plan(const ScenarioSet& set, std::size_t variant, const Cata
   }
   if (!plan.options.empty() && !probes.interrupted()) {
     explain_best(search, options, plan);
-    add_provenance(base, catalogue, plan);
+    add_provenance(base, catalogue, options.run, plan);
   }
   if (options.risk && !plan.options.empty() && !probes.interrupted()) {
     add_risk(base, catalogue, options, plan);

@@ -21,10 +21,7 @@ Fates fates_of(const VariantResult& result) {
   Fates fates;
   for (const WorkloadResult& workload : result.workloads) {
     if (workload.kind != "Service" || !workload.requests) continue;
-    const RequestCounts& requests = *workload.requests;
-    RestartLoss& fate = fates[workload.name];
-    fate.lost += requests.refused + requests.dropped + requests.timed_out;
-    fate.late += requests.answered - requests.in_objectives;
+    fates[workload.name] = fate_of(*workload.requests);
   }
   return fates;
 }
@@ -93,10 +90,6 @@ RestartLoss sum_of(const Fates& fates, const std::map<std::string, int>& times, 
   return sum;
 }
 
-RestartLoss loss_of(const RestartLoss& with, const RestartLoss& without) {
-  return {std::max(0.0, with.lost - without.lost), std::max(0.0, with.late - without.late)};
-}
-
 // The time that a pod takes to start, again and again: at first the others serve on the pools as
 // they were, at last on those that come, and what is lost is what the worse of both loses.
 void add_one_by_one(const Scenario& base, const PlanPath& path, std::size_t nth,
@@ -129,6 +122,15 @@ bool serves_any(const Scenario& base, const std::vector<std::string>& names) {
 }
 
 }  // namespace
+
+RestartLoss fate_of(const RequestCounts& requests) {
+  return {requests.refused + requests.dropped + requests.timed_out,
+          requests.answered - requests.in_objectives};
+}
+
+RestartLoss loss_of(const RestartLoss& with, const RestartLoss& without) {
+  return {std::max(0.0, with.lost - without.lost), std::max(0.0, with.late - without.late)};
+}
 
 void add_disruption(const Scenario& base, const Catalogue& catalogue, const RunOptions& run,
                     PlanPath& path) {

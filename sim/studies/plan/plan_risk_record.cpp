@@ -15,7 +15,10 @@ Record declared(Of<PlannedSpot>) {
       {field<&S::pool>("pool", "of the best option"), field<&S::risk>("spot"),
        field<&S::a_month>("interruptionsPerMonth", "of all its nodes, in expectation"),
        field<&S::most>("interruptionsPerMonthP95",
-                       "at most in 95 of 100 months, if they come independently")}};
+                       "at most in 95 of 100 months, if they come independently"),
+       field<&S::lost>("lostRequestsPerMonth",
+                       "that they cost, in expectation, as simulated; absent: not simulated"),
+       field<&S::late>("lateRequestsPerMonth", "likewise, answered beyond an objective")}};
 }
 
 Record declared(Of<ObjectiveRisk>) {

@@ -67,8 +67,10 @@ std::vector<std::string> nearest_to_standing(const BlockSearch& search,
 void check_options(const Scenario& base, const PlanOptions& options, PlanGoal goal,
                    Diagnostics& found);
 
-// best_world.cpp: what is known of the best option's world.
-void add_provenance(const Scenario& base, const Catalogue& catalogue, Plan& plan);
+// best_world.cpp: what is known of the best option's world, and what interruptions of its spot
+// nodes cost.
+void add_provenance(const Scenario& base, const Catalogue& catalogue, const RunOptions& run,
+                    Plan& plan);
 
 // own_pools.cpp: the scenario's own pools beside the options, and whether to keep them.
 void add_today(const BlockSearch& search, const RunOptions& run, Plan& plan);
@@ -144,6 +146,11 @@ PlanOverTime best_over_time(const BlockSearch& search, const std::vector<PlanOpt
 // workload with pods is in one of the pools.
 PlanPath path_from(const BlockSearch& search, std::vector<PoolChoice> now,
                    const std::optional<PlanOption>& best, std::optional<int> most);
+
+// What became of requests in a run, mean of its replications.
+RestartLoss fate_of(const RequestCounts& requests);
+// What happened more often with something than without.
+RestartLoss loss_of(const RestartLoss& with, const RestartLoss& without);
 
 // Simulates what requests each step costs where all its pods restart at once, and one by one.
 void add_disruption(const Scenario& base, const Catalogue& catalogue, const RunOptions& run,
