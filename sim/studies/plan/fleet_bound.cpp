@@ -6,6 +6,7 @@
 
 #include "slicewise/lookup.hpp"
 
+#include "../probe/probe.hpp"
 #include "block_outcome.hpp"
 #include "fleet_model.hpp"
 
@@ -296,7 +297,15 @@ std::optional<double> FleetModel::as_bound(const std::optional<std::vector<doubl
   // Jobs may all wait. Prices are rounded down, to nano-dollars.
   constexpr double kRounded = 1 - 1e-7;
   if (!worth || sum_of(*worth) <= 0 || search_.base.allow_pending) return std::nullopt;
-  return sum_of(*worth) * kRounded;
+  double least = sum_of(*worth);
+  // Nodes of one type are whole; the linear program is not that exact.
+  constexpr double kInexact = 1e-4;
+  const double each = types_.front().cheapest;
+  if (types_.size() == 1 && each > 0 &&
+      !may_come_and_go(search_, workloads_with_pods(search_.base))) {
+    least = std::max(least, std::ceil(least / each - kInexact) * each);
+  }
+  return least * kRounded;
 }
 
 void leave_out_those_that_go(const BlockSearch& search, const FleetModel& model,

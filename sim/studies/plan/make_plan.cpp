@@ -22,6 +22,9 @@
 namespace slicewise::sim {
 namespace {
 
+// Of so many groups those whose largest pods could be kept apart are sought.
+constexpr std::size_t kMostKeptApart = 32;
+
 // Jobs that run once have no bill by the month to minimise.
 PlanGoal goal_for(const Scenario& scenario, const PlanOptions& options) {
   if (options.goal) return *options.goal;
@@ -110,6 +113,12 @@ void rank(const BlockSearch& search, std::size_t top, Plan& plan) {
   if (many) add_split(search, plan);
   if (!search.probes.interrupted()) add_one_pool(search, top, plan);
   if (search.split && !many && !search.probes.interrupted()) add_split(search, plan);
+  // What costs less was tried, or closed forms rule it out.
+  const bool alone = search.split && separable_groups(search.base).size() == 1;
+  if (alone && !plan.options.empty() && !search.base.allow_pending &&
+      !search.probes.interrupted()) {
+    plan.least_monthly = std::ranges::min_element(plan.options, {}, &PlanOption::goal)->goal;
+  }
   put_best_first(plan.options);
   put_unfinished_last(search.goal, plan.options);
   if (plan.options.size() > top) plan.options.resize(top);
@@ -158,13 +167,20 @@ bool keeps_apart(const PlanOption& option) {
 // that needs no such rule. `search`: in the space with it.
 void add_kept_apart(const BlockSearch& search, std::size_t top, Plan& plan) {
   const std::optional<double> cap = cap_of(search, plan);
-  std::optional<PlanOption> found = cheapest_plan(search, cap);
+  const bool few = separable_groups(search.base).size() <= kExactGroups;
+  std::optional<PlanOption> found;
+  if (few) {
+    found = cheapest_plan(search, cap);
+  } else if (!plan.options.empty()) {
+    found = cheaper_kept_apart(search, plan.options.front());
+  }
   if (!found || !found->goal || !keeps_apart(*found) || (cap && *found->goal >= *cap)) return;
   plan.options.insert(plan.options.begin(), std::move(*found));
   constexpr std::size_t kBoth = 2;
   if (plan.options.size() > std::max(top, kBoth)) plan.options.resize(std::max(top, kBoth));
+  if (!plan.least_monthly) return;
   const FleetModel fleet(search, separable_groups(search.base));
-  if (plan.least_monthly) plan.least_monthly = fleet.as_bound(fleet.least_worth());
+  plan.least_monthly = few ? plan.options.front().goal : fleet.as_bound(fleet.least_worth());
 }
 
 // What the best option hangs on, with the pods that it has.
@@ -264,10 +280,11 @@ Expected<Plan> make_plan(const ScenarioSet& set, std::size_t variant, const Cata
                     options.journal, KnownFailures(base));
   BlockSearch tight{base, catalogue, *space, probes, goal, base.replications, options.run.so_far};
   tight.split = options.split.value_or(base.planning.split) && goal == PlanGoal::MonthlyCost;
+  const std::size_t groups = separable_groups(base).size();
   PlanSpace further = *space;
-  further.keeps_apart =
-      goal == PlanGoal::MonthlyCost && separable_groups(base).size() <= kExactGroups;
-  BlockSearch search = search_within(tight, base, further);
+  further.keeps_apart = goal == PlanGoal::MonthlyCost && groups <= kMostKeptApart;
+  const BlockSearch kept_apart = search_within(tight, base, further);
+  BlockSearch search = groups <= kExactGroups ? kept_apart : tight;
   search.vary_pods = options.vary_pods;
   Plan plan = begun_plan(set, variant, catalogue, options, search);
   const std::optional<Scenario> busiest = busiest_minutes(base);
@@ -282,7 +299,7 @@ Expected<Plan> make_plan(const ScenarioSet& set, std::size_t variant, const Cata
   rank(tight, options.top, plan);
   if (glances) plan.counts.simulations += glances->simulations();
   if (further.keeps_apart && !probes.interrupted()) {
-    add_kept_apart(search, options.top, plan);
+    add_kept_apart(kept_apart, options.top, plan);
   }
   if (!probes.interrupted() && std::ranges::none_of(plan.options, keeps_apart)) {
     add_further_from_limits(tight, options.top, plan);

@@ -15,6 +15,12 @@ namespace slicewise::sim {
 // then.
 void add_further_from_limits(const BlockSearch& search, std::size_t top, Plan& plan);
 
+// kept_apart.cpp
+// Where not every division is tried: the option with pools that cost less as the largest pods are
+// kept to one a node, each in the place of up to three. nullopt: those do not stand together.
+// `search`: in the space with that.
+std::optional<PlanOption> cheaper_kept_apart(const BlockSearch& search, const PlanOption& best);
+
 struct ReplicasCurve {
   std::vector<ReplicasPoint> points;
   std::optional<std::size_t> knee;

@@ -110,6 +110,16 @@ TEST(Plan, NoTwoOptionsReadTheSame) {
   EXPECT_EQ(lines.size(), plan->options.size());
 }
 
+// One Service has one pool: all that costs less was tried.
+TEST(Plan, OneGroupHasABound) {
+  PlanOptions options = on_t4_by({"exclusive", "timeSlicing"});
+  options.split = true;
+  const auto plan =
+      make_plan(t4_set({t4_service("a", 3, 5, mebibytes(3000))}), 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan && !plan->options.empty());
+  EXPECT_EQ(plan->least_monthly, plan->options.front().goal);
+}
+
 // The bound is of what was tried: none where what there is, which was not, costs less.
 TEST(Plan, NoBoundLiesAboveWhatIsKept) {
   PlanOptions options = on_t4_by({"exclusive"});

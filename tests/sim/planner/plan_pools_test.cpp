@@ -242,6 +242,41 @@ TEST(Plan, KeepsTheLargestPodsApartWhereThatSaves) {
   EXPECT_FALSE(alike->kept_apart);
 }
 
+// Of more groups than are divided in every way: two nodes for two pods of 9 GiB, where a third
+// would have those of 3 GiB.
+TEST(Plan, KeepsTheLargestPodsOfAFleetApart) {
+  ScenarioSet set = fleet(5, 0);
+  std::vector<Workload>& workloads = set.variants.front().workloads;
+  for (Workload& workload : workloads) workload.gpu_memory.resident = mebibytes(800);
+  workloads[0].gpu_memory.resident = gibibytes(9);
+  workloads[1].gpu_memory.resident = gibibytes(3);
+  workloads[0].count = workloads[1].count = 2;
+  const auto plan = make_plan(set, 0, demo::catalogue(), fleet_space());
+  ASSERT_TRUE(plan && plan->options.size() > 1);
+  EXPECT_EQ(nodes_of(plan->options[0]), 2);
+  EXPECT_TRUE(plan->kept_apart);
+  EXPECT_EQ(nodes_of(plan->options[1]), 3);
+  ASSERT_TRUE(plan->least_monthly);
+  EXPECT_LE(*plan->least_monthly, to_dollars(plan->options.front().figures.monthly));
+}
+
+// By memory, twelve Services fill five T4: more types to choose from make that no dearer.
+TEST(ThoroughPlannedFleet, MoreTypesCostNoMore) {
+  ScenarioSet set = fleet(12, 0);
+  std::vector<Workload>& workloads = set.variants.front().workloads;
+  for (std::size_t n = 0; n < workloads.size(); ++n) {
+    workloads[n].gpu_memory.resident = mebibytes(2048 + static_cast<std::int64_t>(n) * 717);
+  }
+  PlanOptions options = fleet_space();
+  const auto of_one_type = make_plan(set, 0, demo::catalogue(), options);
+  options.instance_types = {"g4dn.xlarge", "g5.xlarge", "g6.xlarge"};
+  const auto of_three = make_plan(set, 0, demo::catalogue(), options);
+  ASSERT_TRUE(of_one_type && of_three);
+  EXPECT_EQ(nodes_of(of_one_type->options.front()), 5);
+  EXPECT_LE(of_three->options.front().figures.monthly,
+            of_one_type->options.front().figures.monthly);
+}
+
 // Three pods of 8.8 GiB, three of 3.9, two of 1.5: a T4 holds one of each, so three nodes do, with
 // one pod of the first service a node and one of the second. One class of both takes six.
 TEST(Plan, KeepsWorkloadsApartInClassesOfTheirOwn) {
@@ -384,6 +419,26 @@ TEST(PlannedSpot, CountsWhatEc2TakesBackOfTheNodesThereAre) {
   ASSERT_EQ(plan->spot.size(), 1U);
   EXPECT_NEAR(plan->spot.front().a_month, 4 * 0.8 * 730, 1e-6);
   EXPECT_GT(plan->spot.front().most, plan->spot.front().a_month);
+}
+
+// The only node is away for as long as another one takes to come and the pod to start: so many
+// requests find nobody, each time.
+TEST(PlannedSpot, SaysWhatAnInterruptionCosts) {
+  ScenarioSet set = fleet(0, 1);
+  Scenario& scenario = set.variants.front();
+  scenario.node_pools.front().spot.emplace().interruptions = Rate{0.01 / 3600};
+  scenario.workloads.front().startup.model_load = seconds(60);
+  PlanOptions options = fleet_space();
+  options.purchases = {"spot"};
+  options.strategies = {"exclusive"};
+  const auto plan = make_plan(set, 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan && plan->spot.size() == 1U);
+  const PlannedSpot& spot = plan->spot.front();
+  ASSERT_TRUE(spot.lost);
+  // Two a second.
+  const double away_s = *spot.lost / spot.a_month / 2;
+  EXPECT_GT(away_s, 60);
+  EXPECT_LT(away_s, 600);
 }
 
 // Half of the traffic: the smaller type does.
