@@ -17,7 +17,6 @@
 
 #include "../probe/probe.hpp"
 #include "../probe/simulations.hpp"
-#include "after_outage.hpp"
 #include "plan_sections.hpp"
 
 namespace slicewise::sim {

@@ -105,10 +105,10 @@ class Splitter {
       space.types = {type};
       BlockSearch own = search_within(search_, search_.base, space);
       own.so_far = nullptr;
-      Splitter alone(own, probes_, std::nullopt);
+      Splitter alone(own, std::nullopt);
       const bool may_save =
           alone.has_bound() && sim::sum_of(alone.least_worth_) < found_.cost() - kSamePrice;
-      if (!may_save || probes_.interrupted()) continue;
+      if (!may_save || search_.probes.interrupted()) continue;
       alone.search();
       found_.consider(alone.found_.best());
     }

@@ -12,6 +12,7 @@
 #include "slicewise/sim/sampled_inputs.hpp"
 
 #include "../demo.hpp"
+#include "result/merge.hpp"
 #include "studies/plan/block_candidates.hpp"
 #include "studies/plan/fleet_division.hpp"
 #include "studies/plan/node_bounds.hpp"
