@@ -37,8 +37,8 @@ double duty_of_requests(double duty, double overhead) {
 }
 
 // Requests that all take alike long stay in step for ever: replicas would meet at the GPU with each
-// of them, or never. Nobody measures times that scatter less.
-constexpr double kLeastSigma = 0.02;
+// of them, or never. With as little scatter as this they meet by chance within a minute.
+constexpr double kLeastSigma = 0.05;
 
 // A step has its host work inside, a Service beside what it asks of the GPU. Alone a request takes
 // as long as was measured: kernels run for `duty` of that, else for what the host's CPU time
