@@ -101,10 +101,12 @@ struct Free {
   bool fixed = false;
   bool work = false;
   bool beta = false;
+  bool norm = false;
 };
 
-// The unknowns of a fit in one row: log T0 and log W of every size, and beta. Where T1 is kept only
-// how T0 compares with W counts: W stays, and both are scaled in the end.
+// The unknowns of a fit in one row: log T0 and log W of every size, beta, and log p where it is
+// free. Where T1 is kept only how T0 compares with W counts: W stays, and both are scaled in the
+// end.
 class LawSearch {
  public:
   LawSearch(PointsBySize sizes, Fit start, Free free)
@@ -116,6 +118,9 @@ class LawSearch {
     }
     start_.push_back(fit_.beta);
     bounds_.push_back(free.beta ? Bound{0, 1} : Bound{fit_.beta, fit_.beta});
+    if (!free.norm) return;
+    start_.push_back(portable_log(fit_.norm_p));
+    bounds_.push_back({0, portable_log(kHardNorm)});
   }
 
   Fit descend() {
@@ -139,9 +144,11 @@ class LawSearch {
 
   void take(std::span<const double> at) {
     const std::size_t fixed = fit_.log_fixed.size();
+    const std::size_t work = fit_.log_work.size();
     std::ranges::copy(at.first(fixed), fit_.log_fixed.begin());
-    std::ranges::copy(at.subspan(fixed, fit_.log_work.size()), fit_.log_work.begin());
-    fit_.beta = at.back();
+    std::ranges::copy(at.subspan(fixed, work), fit_.log_work.begin());
+    fit_.beta = at[fixed + work];
+    if (at.size() > fixed + work + 1) fit_.norm_p = std::max(1.0, portable_exp(at.back()));
   }
 
   void residuals(std::span<const double> at, std::span<double> out) {
@@ -304,7 +311,13 @@ Fit best_fit(const PointsBySize& sizes, const CalibrationOptions& options) {
                   : fit_free_beta(sizes, p, options.one_fixed_part);
     if (fit.cost < best.cost - kSame || best.log_work.empty()) best = std::move(fit);
   }
-  return best;
+  if (options.norms.size() == 1 || best.norm_p >= kHardNorm) return best;
+  // From the best of those to the p between them.
+  const bool with_beta = !options.bandwidth_share;
+  Fit between =
+      LawSearch(sizes, best, {.fixed = true, .work = true, .beta = with_beta, .norm = true})
+          .descend();
+  return between.cost < best.cost - kSame ? between : best;
 }
 
 double relative_error(Duration predicted, Duration measured) {

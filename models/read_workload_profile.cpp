@@ -12,8 +12,9 @@ std::optional<Duration> maybe_seconds(CatalogFields& fields, const std::string& 
 }
 
 // Figures that a run can draw, and in which the list of what is uncertain may name them.
-constexpr std::array<std::string_view, 7> kUncertainFigures = {
-    "soloMs", "capacityShare", "normP", "bandwidthShare", "duty", "sensitivity", "pressure"};
+constexpr std::array<std::string_view, 8> kUncertainFigures = {
+    "soloMs",         "extraPerItemMs", "capacityShare", "normP",
+    "bandwidthShare", "duty",           "sensitivity",   "pressure"};
 
 }  // namespace
 

@@ -331,19 +331,25 @@ class MeasurementReader {
     return sound;
   }
 
-  // Quantiles grow from the 50th to the 99th; `out` has its time.
+  // Quantiles grow from the 50th to the 99th; `out` has its time. Of a process alone they say how
+  // its steps scatter; no law is fitted to the tails of those that share a GPU.
   bool read_spread(const CsvRow& row, Measurement& out) {
     const double mean_ms = 1e3 * to_seconds(out.time);
     if (mean_ms == 0) return true;  // whose mistake is said
     double above = kMostMilliseconds;
     for (const QuantileColumn& column : kQuantiles) {
-      double quantile = above;
-      if (!read_alone(row, column.name, kLeastMilliseconds, kMostMilliseconds, out,
-                      [&](double value) { quantile = value; })) {
-        return false;
-      }
       const CsvField* field = table_.field(row, column.name);
       if (field == nullptr) continue;
+      double quantile = above;
+      if (out.sharing != MeasuredSharing::Alone) {
+        const auto value = table_.number(row, column.name, kLeastMilliseconds, kMostMilliseconds);
+        if (!value) return false;
+        quantile = *value;
+        out.has_unused_quantiles = true;
+      } else if (!read_alone(row, column.name, kLeastMilliseconds, kMostMilliseconds, out,
+                             [&](double value) { quantile = value; })) {
+        return false;
+      }
       const bool is_median = column.z == 0;
       if (quantile > above || (!is_median && quantile < mean_ms)) {
         table_.report(
@@ -354,7 +360,7 @@ class MeasurementReader {
         return false;
       }
       above = quantile;
-      if (out.time_sigma) continue;
+      if (out.time_sigma || out.has_unused_quantiles) continue;
       // The median of a lognormal distribution lies below the mean.
       out.time_sigma = is_median ? std::sqrt(std::max(0.0, 2 * portable_log(mean_ms / quantile)))
                                  : sigma_of(quantile / mean_ms, column.z);

@@ -242,7 +242,18 @@ Diagnostics add_studies(const std::vector<Measurement>& measurements, const std:
     add_study(source_of(measurements, gpu, true, file), std::move(turns), set);
     add_requests(measurements, gpu, file, suffix, set);
   }
-  return notes_of_left_out(measurements);
+  Diagnostics notes = notes_of_left_out(measurements);
+  note_unused_quantiles(measurements, notes);
+  return notes;
+}
+
+void note_unused_quantiles(const std::vector<Measurement>& measurements, Diagnostics& notes) {
+  const auto first = std::ranges::find_if(measurements, &Measurement::has_unused_quantiles);
+  if (first == measurements.end()) return;
+  add_note(notes, Code::InputMissing, first->where,
+           "nothing is made of the quantiles of rows that share a GPU",
+           "what tails are predicted from: the time alone and its quantiles, and kernel_us of all "
+           "that share; `run` shows p99 of what was calibrated, to hold against yours");
 }
 
 }  // namespace slicewise::models

@@ -92,8 +92,8 @@ std::vector<std::string> gpu_model_cells(const GpuModel& gpu,
 std::vector<std::string> gpu_footnotes(bool wide) {
   std::vector<std::string> notes = {
       "MEMORY as nvidia-smi prints it; FP32 and FP16 (dense tensor) in TFLOPS; SWITCH-US: cost of "
-      "a time-slice switch in microseconds, by a formula that measurements confirm on A100 only; ? "
-      "no document confirms the figure; - not published."};
+      "a time-slice switch in microseconds, measured on H200, else by a formula that measurements "
+      "confirm on A100 only; ? no document confirms the figure; - not published."};
   if (wide) {
     notes.emplace_back(
         "USABLE: what CUDA reports; CONTEXT: memory per CUDA process, * estimated; TURN-US: the "

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <optional>
 
@@ -289,6 +290,33 @@ Cells isolation_cells() {
   return table;
 }
 
+// Ways of sharing whose price of the same work is as near to that of whole GPUs as half of such
+// answers are off: which is cheaper is not known.
+void add_unsure_gains(const StrategyComparison& comparison, std::vector<std::string>& lines) {
+  const auto is_other = [](const ComparedOption& o) { return !o.yours && o.per_work_hour; };
+  for (const ComparedOption& whole : comparison.options) {
+    if (!is_other(whole) || whole.configuration.strategy != sim::Strategy::Exclusive) continue;
+    std::string unsure;
+    for (const ComparedOption& shared : comparison.options) {
+      const auto& errors = shared.result.expected_errors;
+      if (!is_other(shared) || errors.empty() ||
+          shared.configuration.instance_type != whole.configuration.instance_type) {
+        continue;
+      }
+      const double off = static_cast<double>(shared.per_work_hour->nano) /
+                             static_cast<double>(whole.per_work_hour->nano) -
+                         1;
+      if (100 * std::abs(off) > errors.front().median_percent) continue;
+      add_name(unsure, fmt::format("{} ({:+.1f} %)", option_title(shared), 100 * off));
+    }
+    if (unsure.empty()) continue;
+    lines.push_back(fmt::format(
+        "{}: may be gain or loss against whole GPUs, the price of the same work is as near "
+        "as half of such answers are off: {}",
+        whole.configuration.instance_type, unsure));
+  }
+}
+
 std::vector<std::string> comparison_notes(const StrategyComparison& comparison, bool full) {
   std::vector<std::string> lines;
   lines.push_back(comparison.nodes
@@ -296,6 +324,7 @@ std::vector<std::string> comparison_notes(const StrategyComparison& comparison, 
                       : std::string("nodes (--nodes): as few as hold all pods at once"));
   if (!comparison.replicas.empty()) lines.push_back(replicas_note(comparison));
   add_room_notes(comparison, lines);
+  add_unsure_gains(comparison, lines);
   if (has_hami(comparison)) {
     lines.emplace_back("HAMi: each pod asks for an equal nvidia.com/gpumem, without gpucores");
   }

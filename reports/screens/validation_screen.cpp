@@ -73,10 +73,19 @@ std::string maybe_percent(const std::optional<double>& percent) {
   return percent ? percent_cell(*percent) : "-";
 }
 
+// "75/85": of so many that share, for how many it is right whether sharing helps.
+std::string sign_cell(const sim::StudyResult& study) {
+  const std::vector<sim::SharingGain> gains = sim::sharing_gains(study);
+  if (gains.empty()) return "-";
+  return fmt::format("{}/{}", std::ranges::count_if(gains, &sim::SharingGain::has_right_sign),
+                     gains.size());
+}
+
 std::vector<Column> validation_columns() {
-  return {{"STUDY", false, 0}, {"MODE", false, 3},   {"FIT", true, 2},     {"FIT %", true, 4},
-          {"CHECK", true, 1},  {"ERROR %", true, 0}, {"WORST %", true, 3}, {"TARGET", true, 5},
-          {"BOUND", true, 1},  {"EVEN %", true, 2},  {"NONE %", true, 2},  {"VERDICT", false, 0}};
+  return {{"STUDY", false, 0},  {"MODE", false, 3},   {"FIT", true, 2},     {"FIT %", true, 4},
+          {"CHECK", true, 1},   {"ERROR %", true, 0}, {"WORST %", true, 3}, {"TARGET", true, 5},
+          {"BOUND", true, 1},   {"EVEN %", true, 2},  {"NONE %", true, 2},  {"SIGN", true, 2},
+          {"VERDICT", false, 0}};
 }
 
 std::vector<Cell> validation_row(const sim::StudyResult& study) {
@@ -91,6 +100,7 @@ std::vector<Cell> validation_row(const sim::StudyResult& study) {
           percent_cell(study.study.bound_percent),
           maybe_percent(study.even_share_percent),
           maybe_percent(study.no_slowdown_percent),
+          sign_cell(study),
           verdict_on_study(study)};
 }
 
@@ -159,7 +169,8 @@ std::vector<std::string> validation_notes() {
       "EVEN and NONE are the answers without a model on the same check rows: time grows as 1/share "
       "of the GPU (n processes take n times as long; of a pair each runs at half speed), and "
       "nobody "
-      "slows anybody down."};
+      "slows anybody down. SIGN: of so many that share a GPU, a pair as one, for how many it is "
+      "right whether they get more done together than one after the other."};
 }
 
 Cells validation_cells(const sim::ValidationResult& result) {

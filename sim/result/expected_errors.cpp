@@ -29,10 +29,13 @@ Evidence evidence_in(const WorkloadModel& model, std::size_t pool, const std::st
   if (model.on_pool[pool].is_carried_over()) return Evidence::Nothing;
   if (spec.llm && mode != "MPS") return Evidence::Nothing;
   const bool turns = mode == "time-slicing";
-  if (m.sensitivity && m.pressure && !turns) return Evidence::Pairs;
+  if (m.sensitivity && m.pressure && !turns) {
+    return model.has_one_neighbour ? Evidence::CoLocation : Evidence::Pairs;
+  }
   if (turns && steady && m.turn_use && m.gpu_busy) return Evidence::Neighbour;
   const bool has_capacity = m.capacity_share && !model.capacity_is_borrowed;
   if (has_capacity && m.norm_p) return Evidence::Settings;
+  if (model.capacity_is_fitted && !turns) return Evidence::CoLocation;
   const bool busy = has_capacity || m.sm_active || m.gpu_busy || m.gpu_util;
   return busy ? Evidence::Utilisation : Evidence::TimeAlone;
 }
@@ -47,9 +50,10 @@ std::string mode_of(Strategy strategy) {
 struct Together {
   Evidence least = Evidence::Pairs;
   int workloads = 0;
-  bool requests = true;  // Services alone
-  bool tails = false;    // a Service that is no language model
-  bool kernels = true;   // take turns: lengths are known of all, and no threads are limited
+  bool requests = true;    // Services alone
+  bool tails = false;      // a Service that is no language model
+  bool kernels = true;     // take turns: lengths are known of all, and no threads are limited
+  bool host_work = false;  // of requests, beside which published rows say nothing
 };
 
 // MIG keeps requests apart, and of other ways nobody measured a tail.
@@ -59,10 +63,26 @@ bool sends_requests(const WorkloadModel& model) {
   return model.spec.kind == WorkloadKind::Service && !model.spec.llm;
 }
 
+// Published requests kept the GPU busy for more than nine tenths of their time alone.
+bool has_host_work(const scenarios::Workload& spec) {
+  constexpr std::int64_t kMost = 10;  // a tenth
+  const std::optional<scenarios::ServiceTime>& gpu = spec.measured->request_gpu_time;
+  if (spec.kind != scenarios::WorkloadKind::Service || !gpu) return false;
+  const scenarios::Serving& serving = spec.serving;
+  const Duration host =
+      serving.cpu_before + serving.cpu_after + serving.cpu_between * (serving.bursts - 1);
+  return host.ns > (gpu->mean + host).ns / kMost;
+}
+
+constexpr const char* kWithHostWork = " with host work";
+
 // Of the first of these modes that has rows from no more than is known; else without rows.
 models::ExpectedError error_in(const Together& company, bool unlike,
                                const std::vector<std::string>& modes) {
   for (auto least = static_cast<int>(company.least); least > 0; --least) {
+    // One other setting is not several.
+    const bool several = company.least != Evidence::CoLocation;
+    if (static_cast<Evidence>(least) == Evidence::Settings && !several) continue;
     for (const std::string& mode : modes) {
       for (const models::ExpectedError& error : models::published_errors()) {
         if (error.mode == mode && error.unlike == unlike &&
@@ -79,6 +99,9 @@ models::ExpectedError error_in(const Together& company, bool unlike,
 // which rows of requests say nothing.
 models::ExpectedError error_of(const Together& company, const std::string& mode) {
   const bool unlike = company.workloads > 1 && mode != "MIG";
+  if (company.host_work && mode != "MIG") {
+    return {company.least, mode + " of requests" + kWithHostWork, unlike, 0, 0, 0};
+  }
   if (!company.requests) return error_in(company, unlike, {mode});
   return error_in(company, unlike, {mode + " of requests", mode});
 }
@@ -87,8 +110,8 @@ models::ExpectedError error_of(const Together& company, const std::string& mode)
 models::ExpectedError tail_error_of(Together company, const std::string& mode) {
   const models::Evidence least = company.least;
   if (mode == "MPS" && !company.kernels) company.least = Evidence::Nothing;
-  models::ExpectedError error =
-      error_in(company, company.workloads > 1, {mode + ", p99 of requests"});
+  const std::string of = mode + ", p99 of requests" + (company.host_work ? kWithHostWork : "");
+  models::ExpectedError error = error_in(company, company.workloads > 1, {of});
   if (error.rows == 0) error.evidence = least;
   return error;
 }
@@ -112,6 +135,7 @@ void add_sharers(const World& world, std::size_t pool, Together& company) {
     ++company.workloads;
     company.requests = company.requests && model.spec.kind == WorkloadKind::Service;
     company.tails = company.tails || sends_requests(model);
+    company.host_work = company.host_work || has_host_work(model.spec);
     company.kernels = company.kernels && model.spec.measured->kernel_time && !limits_threads;
   }
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -140,7 +141,7 @@ class CompanyFitter {
     const bool alone = company_.settings_of(*p.batch) < 2;
     // No work takes nothing of a GPU: at that end the law does not hold.
     constexpr double kLeastShare = 0.005;
-    const bool unlike = !alone && law.capacity_share < kLeastShare;
+    const bool unlike = law.capacity_share < kLeastShare;
     if (unlike || (alone && borrowed == fit_.borrowed.end())) {
       out.undetermined = {"capacityShare", "normP", "bandwidthShare"};
       return;
@@ -156,8 +157,7 @@ class CompanyFitter {
     // From nothing to the widest that fits: the linearised fit knows no such end.
     const double width =
         parts.launch_bound ? law.capacity_share : ignorance_.half_width_95(log_time + 1);
-    out.figures.push_back(
-        {"capacityShare", law.capacity_share, alone ? std::nullopt : std::optional(width), basis});
+    out.figures.push_back({"capacityShare", law.capacity_share, width, basis});
     p.provenance["fixedMs"] = p.provenance["workMs"] = basis;
     p.provenance["capacityShare"] =
         alone ? basis : fmt::format("{}, 95 % within {:.2g}", basis, width);
@@ -200,31 +200,46 @@ class CompanyFitter {
     const double width = batch * line_->half_width_95;
     out.profile.extra_per_item = from_seconds(extra * 1e-3);
     out.figures.push_back({"extraPerItemMs", extra, width, "fitted"});
+    out.profile.uncertainty.push_back({"extraPerItemMs", width, {}});
     out.profile.provenance["extraPerItemMs"] =
         fmt::format("fitted over batches {}, 95 % within {:.2g}", line_->batches, width);
   }
 
-  // What a row says of itself, and no law is fitted to.
-  void add_means(int batch, FittedProfile& out) const {
-    const auto add = [&](const char* name, Duration Measurement::*of,
-                         std::optional<Duration>& figure) {
-      const auto found = std::ranges::find_if(
-          company_.law, [&](const Measurement& m) { return m.batch == batch && (m.*of).ns > 0; });
-      if (found == company_.law.end()) return;
-      figure = (*found).*of;
-      out.figures.push_back({name, in_ms(*figure), std::nullopt, "measured"});
-      out.profile.provenance[name] = origin_of(*found);
-    };
-    const auto spread = std::ranges::find_if(company_.law, [&](const Measurement& m) {
-      return m.batch == batch && m.time_sigma.has_value();
-    });
-    if (spread != company_.law.end()) {
-      out.profile.time_sigma = spread->time_sigma;
-      out.figures.push_back({"timeSigma", *spread->time_sigma, std::nullopt, "measured"});
-      out.profile.provenance["timeSigma"] = origin_of(*spread, "from its quantiles");
+  // What rows say of themselves, and no law is fitted to: the mean over those that do.
+  template <class Value>
+  std::optional<double> add_mean(const char* name, int batch, const char* how, Value value,
+                                 FittedProfile& out) const {
+    const Measurement* first = nullptr;
+    std::vector<double> repeats;
+    for (const Measurement& m : company_.law) {
+      const std::optional<double> one = m.batch == batch ? value(m) : std::nullopt;
+      if (!one) continue;
+      if (first == nullptr) first = &m;
+      repeats.push_back(*one);
     }
-    add("kernelMs", &Measurement::kernel_time, out.profile.kernel_time);
-    add("hostMs", &Measurement::host_time, out.profile.host_time);
+    if (first == nullptr) return std::nullopt;
+    const double mean =
+        std::accumulate(repeats.begin(), repeats.end(), 0.0) / static_cast<double>(repeats.size());
+    out.figures.push_back({name, mean, half_width_95(repeats), "measured"});
+    out.profile.provenance[name] = origin_of(*first, how);
+    return mean;
+  }
+
+  void add_means(int batch, FittedProfile& out) const {
+    constexpr double kSeconds = 1e-3;
+    const auto add_time = [&](const char* name, Duration Measurement::*of,
+                              std::optional<Duration>& figure) {
+      const auto value = [of](const Measurement& m) {
+        return (m.*of).ns > 0 ? std::optional(in_ms(m.*of)) : std::nullopt;
+      };
+      if (const auto ms = add_mean(name, batch, "measured", value, out)) {
+        figure = from_seconds(*ms * kSeconds);
+      }
+    };
+    const auto sigma = [](const Measurement& m) { return m.time_sigma; };
+    out.profile.time_sigma = add_mean("timeSigma", batch, "from its quantiles", sigma, out);
+    add_time("kernelMs", &Measurement::kernel_time, out.profile.kernel_time);
+    add_time("hostMs", &Measurement::host_time, out.profile.host_time);
   }
 
   // Bounds of what no time says: capacityShare and bandwidthShare by what SMs and memory did, the
@@ -302,8 +317,8 @@ class CompanyFitter {
     figure = value;
     out.figures.push_back(
         {name, value, fitted ? std::optional(width) : std::nullopt, fitted ? "fitted" : "default"});
-    out.profile.provenance[name] =
-        fitted ? fmt::format("fitted, 95 % within {:.2g}", width) : "default: not determined";
+    out.profile.provenance[name] = fitted ? fmt::format("{}, 95 % within {:.2g}", kFitted, width)
+                                          : fmt::format("{}: not determined", kByDefault);
     if (!fitted) out.undetermined.emplace_back(name);
   }
 
@@ -406,6 +421,7 @@ Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measu
   std::map<std::pair<std::string, std::string>, profile_fit::Company> companies;
   FittedProfiles out;
   out.steps = profile_fit::fit_steps(measurements, shapes, catalogue, out.notes);
+  models::note_unused_quantiles({measurements.begin(), measurements.end()}, out.notes);
   std::vector<models::Measurement> pairs;
   for (const models::Measurement& m : measurements) {
     out.date = std::max(out.date, m.date);

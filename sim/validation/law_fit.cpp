@@ -101,6 +101,30 @@ Scatter with_usual(Scatter misfit) {
   return misfit;
 }
 
+// With `items` for each of the donor's: more items fill no less of the GPU than fewer, and an item
+// takes no less work among fewer. The time alone is then what the one setting leaves it.
+void bound_by_donor(const Calibration& donors, int donor, double items, const MeasuredTime& point,
+                    Calibration& fit) {
+  Calibration::Size& parts = fit.sizes[static_cast<std::size_t>(point.size)];
+  const Calibration::Size& lent = donors.sizes[static_cast<std::size_t>(donor)];
+  models::ClientLaw law = models::law_of(fit, point.size);
+  const double borrowed = law.capacity_share;
+  const double others = models::law_of(donors, donor).capacity_share;
+  const double work = items * to_seconds(lent.gpu_work) / to_seconds(point.time);
+  law.capacity_share =
+      items > 1 ? std::max(borrowed, others) : std::min(std::max(borrowed, work), others);
+  if (law.capacity_share == borrowed) return;
+  const double alone = to_seconds(point.time) /
+                       models::stretch_of(law, point.share, point.active_threads, point.clients);
+  const double u = law.capacity_share;
+  const double p = law.norm_p;
+  const double rest = u < 1 ? 1 - portable_exp(p * portable_log(u)) : 0;
+  const double fixed = p >= models::kHardNorm ? 1
+                       : rest > 0             ? portable_exp(portable_log(rest) / p)
+                                              : 0;
+  parts = {from_seconds(fixed * alone), from_seconds(u * alone)};
+}
+
 }  // namespace
 
 Fit fit_law(const Company& company, Freedom freedom, const Calibration* held) {
@@ -165,9 +189,13 @@ Fit fit_law(const Company& company, Freedom freedom, const Calibration* held) {
           models::predicted_time(fit.calibration, company.point(*repeats.front()));
       (predicted < measured ? low : high) = middle;
     }
-    if (fit.calibration.sizes.back().fixed_part > measured) {
-      fit.calibration.sizes.back().fixed_part = {};
-      fit.calibration.sizes.back().gpu_work = measured;
+    if (const auto donor = fit.borrowed.find(size); donor != fit.borrowed.end()) {
+      const auto at = std::ranges::find(whole, donor->second) - whole.begin();
+      const double items = static_cast<double>(company.batches[static_cast<std::size_t>(size)]) /
+                           company.batches[static_cast<std::size_t>(donor->second)];
+      MeasuredTime point = company.point(*repeats.front());
+      point.time = measured;
+      bound_by_donor(some, static_cast<int>(at), items, point, fit.calibration);
     }
   }
   return fit;

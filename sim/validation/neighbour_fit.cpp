@@ -71,9 +71,11 @@ class Neighbours {
       const std::optional<int> of = workloads_[n].batch;
       const std::string basis =
           of == fit.profile.batch ? "fitted" : fmt::format("borrowed from batch {}", *of);
-      add("sensitivity", found_.sensitivity[n], quantile * ignorance_.sensitivity[n], basis,
+      const std::string beside =
+          fmt::format("{} {}", basis, neighbours_of(n) > 1 ? "beside others" : kBesideOne);
+      add("sensitivity", found_.sensitivity[n], quantile * ignorance_.sensitivity[n], basis, beside,
           fit.profile.sensitivity, fit);
-      add("pressure", found_.pressure[n], quantile * ignorance_.pressure[n], basis,
+      add("pressure", found_.pressure[n], quantile * ignorance_.pressure[n], basis, beside,
           fit.profile.pressure, fit);
       add_unknown_neighbours(n, fit);
     }
@@ -140,6 +142,15 @@ class Neighbours {
     return nearest;
   }
 
+  std::size_t neighbours_of(std::size_t member) const {
+    std::set<std::size_t> others;
+    for (const models::PairObservation& seen : seen_) {
+      if (seen.client == member) others.insert(seen.neighbour);
+      if (seen.neighbour == member) others.insert(seen.client);
+    }
+    return others.size();
+  }
+
   static double slowdown_in(const models::PairCalibration& figures, std::size_t client,
                             std::size_t neighbour) {
     return 1 + figures.sensitivity[client].value_or(0) * figures.pressure[neighbour].value_or(0);
@@ -159,13 +170,14 @@ class Neighbours {
   }
 
   static void add(const char* name, const std::optional<double>& value, double width,
-                  const std::string& basis, std::optional<double>& figure, FittedProfile& fit) {
+                  const std::string& basis, const std::string& beside,
+                  std::optional<double>& figure, FittedProfile& fit) {
     if (!value) return;
     figure = value;
     fit.figures.push_back({name, *value, width, basis});
     fit.profile.uncertainty.push_back({name, width, {}});
-    fit.profile.provenance[name] = fmt::format(
-        "{} beside others, 95 % within {:.2g}; only products are determined", basis, width);
+    fit.profile.provenance[name] =
+        fmt::format("{}, 95 % within {:.2g}; only products are determined", beside, width);
   }
 
   void add_unknown_neighbours(std::size_t client, FittedProfile& fit) const {

@@ -45,9 +45,6 @@ std::optional<ClassFigure> capacity_of_class(const models::WorkloadProfile& like
 
 // How much of its turns a workload uses, from pairs that took turns.
 
-// c/q on this GPU.
-double overhead_on(const models::GpuModel& gpu);
-
 // Of each pair that has a row of both: the GPU's time goes by turns, so that speed x duty is to
 // that of the other as the parts of a turn that they use. Those that met, directly or over others,
 // have them by least squares of logarithms; the largest is 1. What has a row of one only is noted.

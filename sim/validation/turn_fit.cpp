@@ -148,11 +148,6 @@ class TurnPairs {
 
 }  // namespace
 
-double overhead_on(const models::GpuModel& gpu) {
-  const Duration cost = models::usual_switch_cost(gpu);
-  return to_seconds(cost) / to_seconds(gpu.time_slice);
-}
-
 void add_turn_uses(const std::vector<Measurement>& pairs, const models::Catalogue& catalogue,
                    FittedProfiles& fitted) {
   std::set<std::string> gpus;

@@ -296,6 +296,28 @@ std::vector<models::ExpectedError> errors_from_nothing(std::span<const StudyResu
                        [](const PredictedPoint& p) { return p.even_share; });
 }
 
+std::vector<SharingGain> sharing_gains(const StudyResult& study) {
+  std::vector<SharingGain> out;
+  if (study.study.engine == StudyEngine::Arrivals) return out;
+  const auto speed = [&](const PredictedPoint& point, double figure) {
+    return study.quantity == Quantity::Speed ? figure : *point.no_slowdown / figure;
+  };
+  for (auto point = study.points.begin(); point != study.points.end(); ++point) {
+    if (point->role != PointRole::Check || !point->even_share) continue;
+    if (!point->unlike) {
+      const double even = *point->even_share;
+      if (even > *point->no_slowdown)
+        out.push_back({even / point->measured, even / point->predicted});
+      continue;
+    }
+    const auto first = point++;  // the other of the pair follows
+    if (point == study.points.end()) break;
+    out.push_back({speed(*first, first->measured) + speed(*point, point->measured),
+                   speed(*first, first->predicted) + speed(*point, point->predicted)});
+  }
+  return out;
+}
+
 models::ValidationSet studies_about(std::span<const VariantResult> results,
                                     models::ValidationSet set) {
   std::erase_if(set.studies, [&](const models::Study& study) {

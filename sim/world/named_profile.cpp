@@ -16,31 +16,6 @@ Duration part_of_step(Duration step, double share) {
   return {std::llround(static_cast<double>(step.ns) * share)};
 }
 
-// A step has its host work inside, a Service beside what it asks of the GPU. Alone a request takes
-// as long as was measured: kernels run for `duty` of that, else for what the host's CPU time
-// leaves, else, or where that is as long, all the time.
-WorkloadProfile as_request(const WorkloadProfile& step) {
-  WorkloadProfile request = step;
-  request.duty.reset();
-  request.host_time.reset();
-  if (!step.solo_step || step.solo_step->ns <= 0) return request;
-  const Duration alone = *step.solo_step;
-  const Duration host = step.host_time.value_or(Duration{});
-  const Duration left = host < alone ? alone - host : alone;
-  const Duration kernels =
-      std::max(nanoseconds(1), step.duty ? part_of_step(alone, std::min(1.0, *step.duty)) : left);
-  request.solo_step = kernels;
-  if (kernels < alone) request.host_time = alone - kernels;
-  const double longer = static_cast<double>(alone.ns) / static_cast<double>(kernels.ns);
-  if (step.capacity_share) request.capacity_share = std::min(1.0, *step.capacity_share * longer);
-  if (step.time_sigma) {
-    // The variance of the whole is that of the kernels: the host takes as long each time.
-    const double variance = portable_exp(*step.time_sigma * *step.time_sigma) - 1;
-    request.time_sigma = std::sqrt(portable_log(1 + longer * longer * variance));
-  }
-  return request;
-}
-
 bool answers_requests(const Workload& spec) {
   return spec.kind == WorkloadKind::Service && !spec.llm;
 }
@@ -48,28 +23,94 @@ bool answers_requests(const Workload& spec) {
 // How `provenance` of a profile begins where the user measured, as `slicewise calibrate` writes it.
 constexpr std::string_view kMeasured = "measured";
 
-}  // namespace
-
-bool borrows_capacity(const WorkloadProfile& profile) {
-  const auto basis = profile.provenance.find("capacityShare");
-  return basis != profile.provenance.end() && basis->second.starts_with(kBorrowedOfClass);
+std::string_view basis_of(const WorkloadProfile& profile, const char* figure) {
+  const auto basis = profile.provenance.find(figure);
+  return basis != profile.provenance.end() ? std::string_view(basis->second) : std::string_view();
 }
 
-void take_profile(const WorkloadProfile& published, Workload& spec) {
-  const WorkloadProfile profile = answers_requests(spec) ? as_request(published) : published;
+// Rows of two steps in turns tell the duty as host and GPU overlap (models::overlapped_slowdown);
+// the phases of two requests meet by chance. Of the closed network of two alike
+// (closed_network.hpp) that is as slow, S = 1 + (1 + 2 o) d^2.
+double duty_of_requests(double duty, double overhead) {
+  const double slowdown = models::overlapped_slowdown(duty, 2 * duty, overhead);
+  return std::sqrt((slowdown - 1) / (1 + 2 * overhead));
+}
+
+// Requests that all take alike long stay in step for ever: replicas would meet at the GPU with each
+// of them, or never. With as little scatter as this they meet by chance within a minute.
+constexpr double kLeastSigma = 0.05;
+
+// A step has its host work inside, a Service beside what it asks of the GPU. Alone a request takes
+// as long as was measured: kernels run for `duty` of that, else for what the host's CPU time
+// leaves, else, or where that is as long, all the time.
+WorkloadProfile as_request(const WorkloadProfile& step, const Catalogue& catalogue) {
+  WorkloadProfile request = step;
+  request.duty.reset();
+  request.host_time.reset();
+  if (!step.solo_step || step.solo_step->ns <= 0) return request;
+  std::optional<double> duty = step.duty;
+  const models::GpuModel* gpu = catalogue.find_gpu(step.gpu_model);
+  if (duty && gpu != nullptr && basis_of(step, "duty").starts_with(kFitted)) {
+    duty = duty_of_requests(std::min(1.0, *duty), overhead_on(*gpu));
+  }
+  const Duration alone = *step.solo_step;
+  const Duration host = step.host_time.value_or(Duration{});
+  const Duration left = host < alone ? alone - host : alone;
+  const Duration kernels =
+      std::max(nanoseconds(1), duty ? part_of_step(alone, std::min(1.0, *duty)) : left);
+  request.solo_step = kernels;
+  if (kernels == alone) return request;
+  request.host_time = alone - kernels;
+  const double longer = static_cast<double>(alone.ns) / static_cast<double>(kernels.ns);
+  if (step.capacity_share) request.capacity_share = std::min(1.0, *step.capacity_share * longer);
+  // The variance of the whole is that of the kernels: the host takes as long each time.
+  const double sigma = step.time_sigma.value_or(kLeastSigma);
+  const double variance = portable_exp(sigma * sigma) - 1;
+  request.time_sigma = std::sqrt(portable_log(1 + longer * longer * variance));
+  return request;
+}
+
+}  // namespace
+
+WorkloadProfile profile_for(const Workload& spec, const WorkloadProfile& published,
+                            const Catalogue& catalogue) {
+  WorkloadProfile profile = models::on_whole_gpu(published, catalogue);
+  return answers_requests(spec) ? as_request(profile, catalogue) : profile;
+}
+
+double overhead_on(const models::GpuModel& gpu) {
+  return to_seconds(models::usual_switch_cost(gpu)) / to_seconds(gpu.time_slice);
+}
+
+bool borrows_capacity(const WorkloadProfile& profile) {
+  return basis_of(profile, "capacityShare").starts_with(kBorrowedOfClass);
+}
+
+bool fits_capacity(const WorkloadProfile& profile) {
+  return profile.is_users && basis_of(profile, "capacityShare").starts_with(kFitted);
+}
+
+bool has_one_neighbour(const WorkloadProfile& profile) {
+  return basis_of(profile, "sensitivity").find(kBesideOne) != std::string_view::npos;
+}
+
+void take_profile(const WorkloadProfile& profile, Workload& spec) {
   const bool measured_by_user = spec.measured.has_value();
   scenarios::Measured& m = measured_by_user ? *spec.measured : spec.measured.emplace();
   if (!measured_by_user) {
-    const auto basis = profile.provenance.find("soloMs");
     const bool measured =
-        profile.is_users && basis != profile.provenance.end() &&
-        same_name(std::string_view(basis->second).substr(0, kMeasured.size()), kMeasured);
+        profile.is_users &&
+        same_name(basis_of(profile, "soloMs").substr(0, kMeasured.size()), kMeasured);
     m.provenance = measured ? scenarios::Provenance::Measured : scenarios::Provenance::Catalog;
   }
-  if (!m.bandwidth_share) m.bandwidth_share = profile.bandwidth_share;
+  // A default that calibrate writes down is no figure of the workload.
+  const auto is_known = [&](const char* figure) {
+    return !basis_of(profile, figure).starts_with(kByDefault);
+  };
+  if (!m.bandwidth_share && is_known("bandwidthShare")) m.bandwidth_share = profile.bandwidth_share;
   const bool counted = m.sm_active && borrows_capacity(profile);
   if (!m.capacity_share && !counted) m.capacity_share = profile.capacity_share;
-  if (!m.norm_p) m.norm_p = profile.norm_p;
+  if (!m.norm_p && is_known("normP")) m.norm_p = profile.norm_p;
   if (!m.sensitivity) m.sensitivity = profile.sensitivity;
   if (!m.pressure) m.pressure = profile.pressure;
   if (!m.turn_use) m.turn_use = profile.turn_use;
@@ -90,15 +131,14 @@ void take_times(const WorkloadProfile& profile, Workload& spec) {
     m.cpu = Millicores{std::llround(1'000 * vcpus)};
     return;
   }
-  const WorkloadProfile request = answers_requests(spec) ? as_request(profile) : profile;
-  if (!m.request_gpu_time && request.solo_step) {
+  if (!m.request_gpu_time && profile.solo_step) {
     using Law = scenarios::ServiceTime::Law;
-    const double sigma = request.time_sigma.value_or(0);
+    const double sigma = profile.time_sigma.value_or(0);
     m.request_gpu_time = scenarios::ServiceTime{sigma > 0 ? Law::LogNormal : Law::Deterministic,
-                                                *request.solo_step, sigma};
+                                                *profile.solo_step, sigma};
     const bool has_host = spec.serving.cpu_before.ns > 0 || spec.serving.cpu_after.ns > 0;
     if (answers_requests(spec) && !has_host) {
-      spec.serving.cpu_before = request.host_time.value_or(Duration{});
+      spec.serving.cpu_before = profile.host_time.value_or(Duration{});
     }
   }
 }

@@ -196,6 +196,28 @@ models::Price agreed_price(const scenarios::PricePlan* plan, models::Price price
   return price;
 }
 
+// What AWS sells ahead, where a reserved type has no other price: of its region before that of
+// most, the newest.
+std::optional<models::Price> capacity_block(const Scenario& scenario, const NodePool& pool,
+                                            const Catalogue& catalogue, Diagnostics& found) {
+  if (pool.capacity_type != scenarios::CapacityType::Reserved) return std::nullopt;
+  const models::Commitment* block = nullptr;
+  for (const models::Commitment& sold : catalogue.commitments) {
+    const bool here = sold.region == scenario.region;
+    if (sold.kind != "Capacity Block" || sold.instance != pool.instance_type.value || !sold.usd ||
+        (!here && sold.region != "most regions")) {
+      continue;
+    }
+    if (block == nullptr || here || block->region != scenario.region) block = &sold;
+  }
+  if (block == nullptr) return std::nullopt;
+  add_diagnostic(found, Code::PriceDerived, pool.instance_type.where,
+                 fmt::format("the price of {} is that of a Capacity Block in {}, {}: sold {}, and "
+                             "paid at once for all of it, however short the run",
+                             block->instance, block->region, block->valid, block->note));
+  return models::Price{*block->usd, block->source};
+}
+
 std::optional<models::Price> find_price(const Scenario& scenario, const NodePool& pool,
                                         const Catalogue& catalogue, Diagnostics& found) {
   auto price = catalogue.prices.find(pool.instance_type.value, scenario.region,
@@ -208,6 +230,7 @@ std::optional<models::Price> find_price(const Scenario& scenario, const NodePool
     }
     return agreed_price(plan_of(scenario, pool), std::move(*price));
   }
+  if (auto block = capacity_block(scenario, pool, catalogue, found)) return block;
   for (Diagnostic& problem : price.error()) {
     if (problem.where.line == 0) {
       problem.where =

@@ -35,7 +35,11 @@ Diagnostic unknown_name(Code code, const Located<std::string>& wanted, const std
                          near ? "did you mean " + *near + "? " + all : all);
 }
 
-// What a profile of the catalogue says of how a process shares a GPU, where `spec` does not.
+// A profile of the catalogue on the whole GPU, of a Service as one of requests: kernels and, beside
+// them, the host's part.
+WorkloadProfile profile_for(const Workload& spec, const WorkloadProfile& published,
+                            const Catalogue& catalogue);
+// What such a profile says of how a process shares a GPU, where `spec` does not.
 void take_profile(const WorkloadProfile& profile, Workload& spec);
 // ... and how long a step or request takes. REQUIRES: spec.measured.
 void take_times(const WorkloadProfile& profile, Workload& spec);
@@ -43,6 +47,10 @@ void take_times(const WorkloadProfile& profile, Workload& spec);
 // Whether its capacityShare is that of profiles like it, as `slicewise calibrate` writes it where
 // measurements do not tell.
 bool borrows_capacity(const WorkloadProfile& profile);
+// ... or fitted to times of a user's own.
+bool fits_capacity(const WorkloadProfile& profile);
+// Whether its sensitivity and pressure are from no more than one.
+bool has_one_neighbour(const WorkloadProfile& profile);
 
 // The workload with what the catalogue knows of the profile or language model that it names.
 Workload filled_in(const Workload& workload, const Catalogue& catalogue);
@@ -203,6 +211,10 @@ bool lacks_capacity(const WorkloadModel& model, const World& world);
 // Whether sharing under MPS hangs on a kernelTime that nobody gives (scenarios::KernelRange). Batch
 // work among its equals fares alike, however long its kernels are.
 bool lacks_kernels(const WorkloadModel& model, const World& world);
+
+// Whether sharing other than in turns hangs on a normP that neither the scenario nor rows that its
+// profile was fitted to give.
+bool lacks_norm(const WorkloadModel& model, const World& world);
 
 // Adds the inputs of `world` to its provenance counts and notes which ones nobody measured.
 void count_provenance(const Scenario& scenario, UnknownInputs unknown, World& world);

@@ -170,32 +170,58 @@ const WorkloadModel* with_unknown_kernels(const WorkloadModel& model, const Worl
   return shares && !model.spec.measured->kernel_time ? &model : nullptr;
 }
 
+std::string kernels_help(bool is_drawn) {
+  return fmt::format(
+      "measured.kernelTime, as `nsys stats` or gpu_probe has it, of all that share the GPU{}",
+      is_drawn ? " narrows the ranges"
+               : "; `run --inputs sampled` draws it from what kernels of such work last");
+}
+
+// Batch work beside other batch work.
+void note_unknown_kernels_of_batch(const WorkloadModel& model, bool is_drawn, World& world) {
+  const scenarios::Measured& m = *model.spec.measured;
+  const bool meets = std::ranges::any_of(world.workloads, [&](const WorkloadModel& other) {
+    return &other != &model && scenarios::runs_batches(other.spec.kind) &&
+           meet_without_limits(model, other, world);
+  });
+  if (m.kernel_time || !meets) return;
+  Diagnostic found = make_diagnostic(
+      Code::KernelTimeUnknown, m.where.line > 0 ? m.where : model.spec.name.where,
+      fmt::format("nobody says how long kernels of \"{}\" last: {}", model.spec.given_name(),
+                  is_drawn ? "each replication draws it, and by that what it loses beside others "
+                             "under MPS"
+                           : "it loses beside others under MPS as if theirs were as long; beside "
+                             "much longer ones it would lose more, beside shorter ones little"),
+      kernels_help(is_drawn));
+  // A trace says it once for all of its workloads.
+  if (!holds(world.findings, found)) world.findings.push_back(std::move(found));
+}
+
 void note_unknown_kernels(const WorkloadModel& model, UnknownInputs inputs, World& world) {
-  if (model.spec.kind != WorkloadKind::Service || model.spec.llm) return;
-  if (model.spec.count == 0) return;
+  if (model.spec.count == 0 || model.spec.llm) return;
+  const bool is_drawn = inputs == UnknownInputs::Drawn;
+  if (scenarios::runs_batches(model.spec.kind)) {
+    return note_unknown_kernels_of_batch(model, is_drawn, world);
+  }
+  if (model.spec.kind != WorkloadKind::Service) return;
   const WorkloadModel* unknown = with_unknown_kernels(model, world);
   if (unknown == nullptr) return;
   const scenarios::Measured& m = *unknown->spec.measured;
-  const bool is_drawn = inputs == UnknownInputs::Drawn;
   const std::string requests = model.spec.given_name();
-  const std::string follows = is_drawn
-                                  ? fmt::format(
-                                        "each replication draws it, and by that requests of \"{}\" "
-                                        "wait for kernels of others under MPS",
-                                        requests)
-                                  : fmt::format(
-                                        "what requests of \"{}\" wait for kernels of others under "
-                                        "MPS is a mean, and the tail of their latency is too short",
-                                        requests);
-  add_diagnostic(
-      world.findings, Code::KernelTimeUnknown,
-      m.where.line > 0 ? m.where : unknown->spec.name.where,
-      fmt::format("nobody says how long kernels of \"{}\" last: {}", unknown->spec.given_name(),
-                  follows),
-      fmt::format(
-          "measured.kernelTime, as `nsys stats` or gpu_probe has it, of all that share the GPU{}",
-          is_drawn ? " narrows the ranges"
-                   : "; `run --inputs sampled` draws it from what kernels of such work last"));
+  const std::string follows =
+      is_drawn ? fmt::format(
+                     "each replication draws it, and by that requests of \"{}\" wait for "
+                     "kernels of others under MPS",
+                     requests)
+               : fmt::format(
+                     "what requests of \"{}\" wait for kernels of others under MPS is a "
+                     "mean, and the tail of their latency is too short",
+                     requests);
+  add_diagnostic(world.findings, Code::KernelTimeUnknown,
+                 m.where.line > 0 ? m.where : unknown->spec.name.where,
+                 fmt::format("nobody says how long kernels of \"{}\" last: {}",
+                             unknown->spec.given_name(), follows),
+                 kernels_help(is_drawn));
   if (unknown != &model) world.findings.back().workloads = {unknown->spec.given_name()};
 }
 
@@ -411,6 +437,21 @@ bool lacks_capacity(const WorkloadModel& model, const World& world) {
   for (std::size_t number = 0; number < world.pools.size(); ++number) {
     if (model.on_pool[number].schedulable && mps_in_pool(world.pools[number]) != nullptr)
       return true;
+  }
+  return false;
+}
+
+bool lacks_norm(const WorkloadModel& model, const World& world) {
+  const Workload& spec = model.spec;
+  const bool is_serial = usual_norm(spec) == models::kSerialNorm;
+  if (!spec.uses_gpu() || spec.llm || spec.measured->norm_p || model.capacity_is_fitted ||
+      is_serial) {
+    return false;
+  }
+  for (std::size_t number = 0; number < world.pools.size(); ++number) {
+    const PoolModel& pool = world.pools[number];
+    const bool shares = !pool.takes_turns() && pool.strategy != scenarios::Strategy::Exclusive;
+    if (shares && model.on_pool[number].schedulable) return true;
   }
   return false;
 }

@@ -54,7 +54,7 @@ std::vector<NamedProfile> usable_profiles(const Catalogue& catalogue, const Worl
 }
 
 void fill_from(const WorkloadProfile& published, const Catalogue& catalogue, Workload& spec) {
-  const WorkloadProfile profile = models::on_whole_gpu(published, catalogue);
+  const WorkloadProfile profile = profile_for(spec, published, catalogue);
   take_profile(profile, spec);
   scenarios::Measured& m = *spec.measured;
   // Recorded jobs ran on the GPU that the trace says.
@@ -70,6 +70,15 @@ bool lacks_own_capacity(const Workload& spec, const Catalogue& catalogue) {
   if (m && (m->capacity_share || m->sm_active)) return false;
   const WorkloadProfile* profile = catalogue.find_profile(spec.profile.value);
   return profile != nullptr && borrows_capacity(*profile);
+}
+
+// What the figures are from that its profile fills in.
+void note_basis(const Workload& spec, const Catalogue& catalogue, WorkloadModel& model) {
+  const WorkloadProfile* profile = catalogue.find_profile(spec.profile.value);
+  if (profile == nullptr) return;
+  const std::optional<scenarios::Measured>& m = spec.measured;
+  model.capacity_is_fitted = fits_capacity(*profile) && !(m && m->capacity_share);
+  model.has_one_neighbour = has_one_neighbour(*profile) && !(m && m->sensitivity);
 }
 
 // Fills what the scenario leaves open from the catalogue profile it names.
@@ -380,6 +389,7 @@ void model_workloads(const Scenario& scenario, const Catalogue& catalogue, World
     model.spec.pod.tolerations = admitted_tolerations(workload.pod);
     model.pods_per_job = workload.pods_per_job;
     model.capacity_is_borrowed = lacks_own_capacity(workload, catalogue);
+    note_basis(workload, catalogue, model);
     apply_profile(catalogue, world, model.spec, found);
     apply_llm(catalogue, model.spec, found);
     note_long_kernels(workload, model.spec, found);

@@ -61,6 +61,20 @@ TEST(Calibration, FindsEveryParameterOfALaw) {
   }
 }
 
+// The nearest of those to choose from is 2.
+TEST(Calibration, FindsANormBetweenThoseToStartFrom) {
+  std::vector<MeasuredTime> points;
+  for (const DomainShare share : kSlices) {
+    for (const int n : {1, 3}) {
+      points.push_back(measured(law_e1(0.006, 0.005, 0.5, 2.4, share, n), share, n));
+    }
+  }
+  const Calibration fit = calibrate(points, {kUsualNorms, 0.5, false});
+  EXPECT_NEAR(fit.norm_p, 2.4, 0.01);
+  EXPECT_NEAR(law_of(fit, 0).capacity_share, 0.005 / law_e1(0.006, 0.005, 0.5, 2.4, kWhole, 1),
+              0.005);
+}
+
 // T0 = 11 ms for all batches, W = 0.2 ms per item, maximum norm: with one T0 for all sizes two
 // slices suffice to tell the norm, and a slice that was not measured follows.
 TEST(Calibration, OneFixedPartForAllSizesTellsTheNormFromTwoSlices) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -72,6 +73,21 @@ TEST(ComparisonReport, OneReasonStandsOnceForAllThatItRefuses) {
   EXPECT_THAT(text, HasSubstr("vGPU on g5.xlarge, p4d.24xlarge\n"));
   EXPECT_THAT(text, HasSubstr("MIG, MIG + MPS on g5.xlarge\n"));
   EXPECT_EQ(text.find("has no MIG"), text.rfind("has no MIG"));
+}
+
+// On the line between gain and loss the sign is not known.
+TEST(ComparisonReport, AGainWithinTheErrorToExpectMayBeALoss) {
+  const auto text_with = [](double times) {
+    sim::StrategyComparison comparison = samples::chat();
+    const Usd whole = *comparison.options[0].per_work_hour;
+    sim::ComparedOption& mps = comparison.options[2];
+    mps.per_work_hour = Usd{std::llround(static_cast<double>(whole.nano) * times)};
+    mps.result.expected_errors = {{models::Evidence::Utilisation, "MPS", false, 16, 3.6, 10}};
+    return Report(comparison).table(kTerminal, true);
+  };
+  EXPECT_THAT(text_with(0.98), HasSubstr("may be gain or loss"));
+  EXPECT_THAT(text_with(1.03), HasSubstr("may be gain or loss"));
+  EXPECT_THAT(text_with(0.9), Not(HasSubstr("may be gain or loss")));
 }
 
 TEST(ComparisonReport, TheVerdictSaysWhatIsWrong) {

@@ -122,8 +122,8 @@ profiles:
                       "13:50: error[VALUE_RANGE]"):
             self.assertIn(place, result.stderr)
 
-    def mean_latency(self, measured, sharing, replicas):
-        """In ms, of a Service that names the profile calibrated from rows, each replica always asked."""
+    def calibrated_service(self, measured, sharing, replicas):
+        """The result of a Service that names the profile calibrated from rows, each replica always asked."""
         rows = self.folder / "rows.csv"
         rows.write_text("workload,gpu,latency_ms,sharing,clients,host_cpu_ms\n" + measured, encoding="utf-8")
         profile = self.folder / "profile.yaml"
@@ -144,14 +144,29 @@ spec:
 """
         result = run("run", "-f", "-", "--catalogue", str(profile), "-o", "json", stdin=scenario)
         self.assertIn(result.returncode, (0, 99), result.stderr)
-        return 1e3 * json.loads(result.stdout)["variants"][0]["workloads"][0]["latencySeconds"]["mean"]
+        return json.loads(result.stdout)["variants"][0]
+
+    def mean_latency(self, measured, sharing, replicas):
+        """In ms."""
+        result = self.calibrated_service(measured, sharing, replicas)
+        return 1e3 * result["workloads"][0]["latencySeconds"]["mean"]
+
+    def test_one_co_location_is_not_several_settings(self):
+        one = "w,A10G,20,,,\nw,A10G,30,mps,2,\n"
+        result = self.calibrated_service(one, "mps", 2)
+        self.assertEqual([e["evidence"] for e in result["expectedErrors"]][:1], ["coLocation"])
+        assumed = "\n".join(result["provenance"]["assumedInputs"])
+        self.assertIn("normP (taken as 3)", assumed)
+        self.assertIn("bandwidthShare (taken as 50 %)", assumed)
+        several = one + "w,A10G,44,mps,3,\nw,A10G,58,mps,4,\nw,A10G,72,mps,5,\n"
+        result = self.calibrated_service(several, "mps", 2)
+        self.assertEqual(result["expectedErrors"][0]["evidence"], "settings")
 
     def test_a_service_with_a_calibrated_profile_takes_as_long_as_was_measured(self):
         half_idle = "w,A10G,20,,,\nw,A10G,24,timeSlicing,2,\nw,A10G,21,mps,2,\n"
         self.assertAlmostEqual(self.mean_latency(half_idle, "timeSlicing", 1), 20, delta=0.1)
-        # Both ask for the GPU at once and work on the host at once: 10.4 + 2 x 9.6 ms, and their switches.
-        self.assertAlmostEqual(self.mean_latency(half_idle, "timeSlicing", 2), 31, delta=2)
-        self.assertAlmostEqual(self.mean_latency(half_idle, "mps", 2), 22, delta=1.5)
+        self.assertAlmostEqual(self.mean_latency(half_idle, "timeSlicing", 2), 24, delta=1.2)
+        self.assertAlmostEqual(self.mean_latency(half_idle, "mps", 2), 21, delta=1.05)
 
     def test_what_counters_bound_is_told_once(self):
         rows = self.folder / "rows.csv"

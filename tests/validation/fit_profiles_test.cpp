@@ -295,6 +295,22 @@ TEST(FitProfiles, ABatchMeasuredOnceBorrowsFromTheNext) {
   EXPECT_GT(*fit.profile.capacity_share, *fitted->profiles.front().profile.capacity_share);
 }
 
+// Below the donor's fixed part the smaller batch was work alone that fills the GPU: no gain beside
+// a copy, where the larger one gains.
+TEST(FitProfiles, ASmallerBatchFillsNoMoreThanTheOneItBorrowsFrom) {
+  const auto shares = [](const char* alone) {
+    const FittedProfiles fitted = fitted_rows(std::string("a,A10G,,alone,1,1,") + alone +
+                                              "\na,A10G,,alone,1,4,18\na,A10G,,mps,2,4,30\n");
+    EXPECT_NEAR(to_seconds(*fitted.profiles[0].profile.solo_step), 1e-3 * std::stod(alone), 1e-6);
+    return std::pair(fitted.profiles[0].profile.capacity_share.value(),
+                     fitted.profiles[1].profile.capacity_share.value());
+  };
+  for (const char* alone : {"5", "10", "14.0", "14.2", "16"}) {
+    EXPECT_LE(shares(alone).first, shares(alone).second + 1e-6) << alone;
+  }
+  EXPECT_NEAR(shares("14.0").first, shares("14.2").first, 0.05);
+}
+
 // T(b) = 8 ms + 3 ms b: a batch of 4 adds 12 ms to a step.
 TEST(FitProfiles, BatchesGiveWhatOneMoreItemTakes) {
   std::vector<Measurement> made;
@@ -308,8 +324,24 @@ TEST(FitProfiles, BatchesGiveWhatOneMoreItemTakes) {
   const models::WorkloadProfile& of_four = fitted->profiles[1].profile;
   EXPECT_NEAR(to_seconds(*of_four.extra_per_item), 0.012, 1e-6);
   EXPECT_THAT(of_four.provenance.at("extraPerItemMs"), HasSubstr("batches 1, 4, 16"));
+  EXPECT_TRUE(std::ranges::any_of(of_four.uncertainty, [](const auto& one) {
+    return one.figure == "extraPerItemMs" && one.half_width_95 > 0;
+  }));
   made.resize(1);
   EXPECT_FALSE(fit_profiles(made, shipped())->profiles[0].profile.extra_per_item.has_value());
+}
+
+// Their first row stood for all, and nothing said how far they scatter.
+TEST(FitProfiles, FiguresOfRowsAreTheirMeanWithTheSpreadOfRepeats) {
+  std::vector<Measurement> rows(3, by_law("full", 1));
+  rows[0].kernel_time = microseconds(40);
+  rows[1].kernel_time = microseconds(60);
+  rows[0].host_time = milliseconds(3);
+  const FittedProfile fit = fit_profiles(rows, shipped())->profiles.front();
+  EXPECT_EQ(fit.profile.kernel_time, microseconds(50));
+  EXPECT_GT(figure(fit, "kernelMs").half_width_95.value_or(0), 0.01);
+  EXPECT_EQ(fit.profile.host_time, milliseconds(3));
+  EXPECT_FALSE(figure(fit, "hostMs").half_width_95.has_value());
 }
 
 // What was measured of one batch under MPS ties u to p: drawn apart they would contradict it.

@@ -137,6 +137,38 @@ TEST(Published, RequestsAtRandomComeWhenTheyCame) {
   EXPECT_EQ(copies.processes[2].due.size(), 389U);
 }
 
+// Whether sharing helps is right for copies; of pairs in turns, which gain or lose little, where
+// the answer is further from neither than half of such predictions are off.
+TEST(Published, TheSignOfSharingIsRightWhereItIsSaid) {
+  const ValidationResult result = result_of();
+  const auto wrong = [&](const StudyResult& study, double band) {
+    int count = 0;
+    for (const SharingGain& gain : sharing_gains(study)) {
+      const bool is_said = std::abs(gain.predicted - 1) > band;
+      count += is_said && !gain.has_right_sign() ? 1 : 0;
+    }
+    return count;
+  };
+  int checked = 0;
+  for (const StudyResult& study : result.studies) {
+    const auto gains = static_cast<int>(sharing_gains(study).size());
+    checked += gains;
+    if (study.study.id == "miso-deepspeech2") continue;  // known to be bad
+    if (study.quantity == Quantity::StepMilliseconds) {
+      EXPECT_LE(wrong(study, 0), gains / 13) << study.study.id;
+      continue;
+    }
+    double band = 0;
+    for (const models::ExpectedError& error : models::published_errors()) {
+      const bool is_its = error.evidence == study.study.evidence && error.mode == study.study.mode;
+      if (is_its && error.unlike) band = error.median_percent / 100;
+    }
+    EXPECT_GT(band, 0) << study.study.id;
+    EXPECT_LE(wrong(study, band), gains / 7) << study.study.id;
+  }
+  EXPECT_GT(checked, 2'000);
+}
+
 // p99 of requests at random within 15 % in the median, as asked for.
 TEST(Published, HalfOfTheTailsAreWithinFifteenPercent) {
   const ValidationResult result =

@@ -305,11 +305,24 @@ TEST(ReadMeasurements, QuantilesAloneGiveTheSpreadOfRequests) {
   const auto fitted = fit_profiles(*read, shipped());
   ASSERT_TRUE(fitted.has_value());
   EXPECT_NEAR(fitted->profiles[0].profile.time_sigma.value_or(0), 0.2788, 1e-3);
-  for (const char* row : {"a,T4,mps,2,31,,60\n",   // of a process alone
-                          "a,T4,,,20,,15\n",       // below the mean
+  for (const char* row : {"a,T4,,,20,,15\n",       // below the mean
+                          "a,T4,mps,2,20,,15\n",   // so, too
                           "a,T4,,,20,30,25\n"}) {  // out of order
     EXPECT_FALSE(models::read_measurements({"q.csv", header + row}, shipped()).has_value()) << row;
   }
+}
+
+// The whole file was refused.
+TEST(ReadMeasurements, QuantilesOfRowsThatShareAreSaidToBeUnused) {
+  const auto read = models::read_measurements(
+      {"q.csv", "workload,gpu,sharing,clients,latency_ms,p99_ms\na,T4,,,20,\na,T4,mps,2,31,60\n"},
+      shipped());
+  ASSERT_TRUE(read.has_value()) << read.error().front().message;
+  EXPECT_FALSE((*read)[1].time_sigma.has_value());
+  const auto fitted = fit_profiles(*read, shipped());
+  ASSERT_TRUE(fitted.has_value());
+  ASSERT_EQ(fitted->notes.size(), 1U);
+  EXPECT_EQ(fitted->notes.front().where.line, 3);
 }
 
 TEST(ReadMeasurements, EveryMistakeIsReportedWithItsPlace) {

@@ -29,7 +29,7 @@ constexpr bool is_time_alone(DomainShare share, double active_threads, int clien
 }
 
 struct CalibrationOptions {
-  std::span<const double> norms;          // the values of p to choose from
+  std::span<const double> norms;          // p: one, or some to start from
   std::optional<double> bandwidth_share;  // beta; nullopt: fitted too
   // T0 is one figure for all sizes (launch overhead of inference) instead of one per size. Then
   // two points per size are enough to find p.

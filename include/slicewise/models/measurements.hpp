@@ -51,6 +51,7 @@ struct Measurement {
   Duration host_time{};                  // CPU time of the host beside `time`; 0 when not measured
   Activity activity;                     // of the GPU, alone
   std::optional<ServedRequests> served;  // `time` is that of each token after the first
+  bool has_unused_quantiles = false;     // of a row that is not alone: note_unused_quantiles()
   std::string driver;
   std::string date;
   SourceLocation where;
@@ -74,7 +75,8 @@ const GpuModel* gpu_of(const MeasuredContext& context, const Catalogue& catalogu
 // Reads one of
 //   a CSV file, or a JSON list of objects, with the columns workload, gpu and one of latency_ms (of
 //   a step) and rate_per_s (items of one process); batch, slice, sharing (alone, mps,
-//   time-slicing), p50_ms, p90_ms, p95_ms and p99_ms (quantiles beside that mean), threads_percent,
+//   time-slicing), p50_ms, p90_ms, p95_ms and p99_ms (quantiles beside that mean, which are taken
+//   of rows alone), threads_percent,
 //   clients, beside (another workload), beside_batch, kernel_us (mean length of its kernels),
 //   host_cpu_ms (CPU time of a step beside its latency), gpu_util_percent, sm_active_percent and
 //   dram_active_percent (of rows alone), driver and date may be absent,
@@ -124,6 +126,9 @@ std::vector<MeasuredCompany> companies_of(const std::vector<Measurement>& measur
 // without shares. `file` is where they come from. Returns notes: which rows no study has, and why.
 Diagnostics add_studies(const std::vector<Measurement>& measurements, const std::string& file,
                         ValidationSet& set);
+
+// Says, once, that nothing is made of quantiles of rows that share a GPU.
+void note_unused_quantiles(const std::vector<Measurement>& measurements, Diagnostics& notes);
 
 // "alone on the whole GPU", "2 processes under MPS on 1g.10gb": without workload and batch.
 std::string setting_of(const Measurement& measurement);

@@ -20,6 +20,14 @@ namespace slicewise::sim {
 // How WorkloadProfile::provenance begins of a figure that stands for one that nobody measured: it
 // is that of profiles of other workloads.
 inline constexpr std::string_view kBorrowedOfClass = "borrowed from the nearest";
+// ... of a figure that measurements do not determine, and of one that they do.
+inline constexpr std::string_view kByDefault = "default";
+inline constexpr std::string_view kFitted = "fitted";
+// What it has of a sensitivity or pressure that is from a single neighbour.
+inline constexpr std::string_view kBesideOne = "beside one other";
+
+// c/q where nobody says: what a switch adds to a turn.
+double overhead_on(const models::GpuModel& gpu);
 
 struct FittedPoint {
   models::Measurement measured;

@@ -69,8 +69,8 @@ template <>
 struct Spelling<models::Evidence> {
   using E = models::Evidence;
   static constexpr bool kListed = true;
-  static constexpr E kAll[] = {E::Nothing,  E::TimeAlone,  E::Utilisation,
-                               E::Settings, E::CoLocation, E::Pairs};
+  static constexpr E kAll[] = {E::Nothing,    E::TimeAlone, E::Utilisation, E::Settings,
+                               E::CoLocation, E::Neighbour, E::Pairs};
   static std::string_view of(E evidence) { return models::evidence_name(evidence); }
 };
 Record declared(Of<models::ExpectedError>);

@@ -29,8 +29,8 @@ bool has_uncertain_inputs(const scenarios::Scenario& scenario, const World& worl
 // What to say where it has not.
 inline constexpr std::string_view kNothingToDraw =
     "there is nothing to draw: no workload names a profile or a language model whose figures have "
-    "intervals, and no gpuBusy, capacityShare or kernelTime on which sharing hangs is known by its "
-    "bounds alone";
+    "intervals, and no gpuBusy, capacityShare, kernelTime or normP on which sharing hangs is known "
+    "by its bounds alone";
 
 // What the scenario says itself stays; of the rest each profile says what was drawn. What a profile
 // bears may be refused at the ends of its intervals. `world`: of the scenario as it is; `models`:
@@ -46,7 +46,8 @@ std::optional<models::Catalogue> with_drawn_models(const scenarios::Scenario& sc
 // run_scenario() with the profiles and language models of each replication drawn anew, and the
 // gpuBusy of batch work that shares GPUs, where nobody gives it, from the least to the most of
 // scenarios::busy_range() over the replications, and the capacityShare of what shares them under
-// MPS from smActive to 1.4 times that; figures that the scenario gives stay. Results have `ranges`:
+// MPS from smActive to 1.4 times that; p, where nobody gives it, from 1 to 6; figures that the
+// scenario gives stay. Results have `ranges`:
 // where another replication lies, and where one of both is not given from the least to the most of
 // them. INPUT_MISSING when there is nothing of either.
 Expected<Result> run_sampled(const scenarios::ScenarioSet& set, const models::Catalogue& catalogue,

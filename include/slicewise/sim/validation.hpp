@@ -58,6 +58,18 @@ struct StudyResult {
   bool within_bound = true;
 };
 
+// What processes get done together on a GPU, of what they would one after the other: above 1
+// sharing helps.
+struct SharingGain {
+  double measured = 1;
+  double predicted = 1;
+
+  bool has_right_sign() const { return (measured > 1) == (predicted > 1); }
+};
+
+// Of the check rows of a study, a pair as one; none of tails.
+std::vector<SharingGain> sharing_gains(const StudyResult& study);
+
 struct ValidationResult {
   std::vector<StudyResult> studies;
   std::vector<models::Study> not_run;  // asked for, and their measurements were not given

@@ -292,6 +292,8 @@ struct WorkloadModel {
   RequestLimits limits;               // a request beyond one of them missed its objective
   bool sm_known = false;              // Demand::sm_active is known
   bool capacity_is_borrowed = false;  // measured.capacityShare is that of profiles like its own
+  bool capacity_is_fitted = false;    // ... is calibrate's, from times beside copies or on slices
+  bool has_one_neighbour = false;     // that measured.sensitivity and pressure are from
   scenarios::Work::HostPhase host_phase = scenarios::Work::HostPhase::Overlapped;
   // What it asks for, into World::resources. nullopt: no GPU resource, yet it uses a GPU ("manual
   // sharing"): the scheduler does not count it, and all its pods open the GPU `visible_gpu`.

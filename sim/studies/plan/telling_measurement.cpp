@@ -48,6 +48,8 @@ std::optional<TellingMeasurement> in_doubt(const WorkloadModel& model, const Wor
     out.strategy = strategy_name(pool.strategy);
     out.beside = neighbour_of(model, p, world);
     if (model.spec.count == 1 && out.beside.empty()) return std::nullopt;
+    // Its profile was fitted to just that.
+    if (out.beside.empty() && model.capacity_is_fitted && !pool.takes_turns()) return std::nullopt;
     const models::ExpectedError error = expected_error(world, p);
     if (error.rows > 0) out.error_percent = error.ninth_decile_percent;
     return out;

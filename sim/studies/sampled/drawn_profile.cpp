@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "slicewise/portable_math.hpp"
+#include "slicewise/sim/calibration.hpp"
 #include "slicewise/sim/kernel/far_times.hpp"
 #include "slicewise/sim/kernel/random.hpp"
 #include "slicewise/sim/sampled_inputs.hpp"
@@ -77,10 +78,15 @@ double lognormal(double value, const models::FigureUncertainty& known, double sc
 
 void move_by(WorkloadProfile& profile, const models::FigureUncertainty& known, double score) {
   const std::string_view figure = known.figure;
-  if (figure == "soloMs" && profile.solo_step) {
-    const auto ms = static_cast<double>(profile.solo_step->ns) * 1e-6;
-    profile.solo_step =
-        std::max(nanoseconds(1), rounded_time(lognormal(ms, known, score) * 1e-3 * 1e9));
+  const auto draw_time = [&](std::optional<Duration>& time) {
+    if (!time || time->ns <= 0) return;
+    const auto ms = static_cast<double>(time->ns) * 1e-6;
+    time = std::max(nanoseconds(1), rounded_time(lognormal(ms, known, score) * 1e-3 * 1e9));
+  };
+  if (figure == "soloMs") {
+    draw_time(profile.solo_step);
+  } else if (figure == "extraPerItemMs") {
+    draw_time(profile.extra_per_item);
   } else if (figure == "normP" && profile.norm_p) {
     profile.norm_p = std::clamp(lognormal(*profile.norm_p, known, score), 1.0, models::kHardNorm);
   } else if (figure == "capacityShare") {
@@ -104,6 +110,11 @@ WorkloadProfile drawn_profile(WorkloadProfile profile, std::uint64_t seed,
       profile.uncertainty, {seed, replication, entity_of(profile.name), Purpose::Input});
   for (std::size_t i = 0; i < scores.size(); ++i) {
     move_by(profile, profile.uncertainty[i], scores[i]);
+    // What was drawn is taken, a default too.
+    const auto basis = profile.provenance.find(profile.uncertainty[i].figure);
+    const bool by_default =
+        basis != profile.provenance.end() && basis->second.starts_with(kByDefault);
+    if (by_default) profile.provenance.erase(basis);
   }
   return profile;
 }

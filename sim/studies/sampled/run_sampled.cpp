@@ -40,7 +40,7 @@ bool is_bounded(const WorkloadModel& model, const World& world) {
 
 bool has_bounds_only(const World& world) {
   return std::ranges::any_of(world.workloads, [&](const WorkloadModel& model) {
-    return is_bounded(model, world) || lacks_kernels(model, world);
+    return is_bounded(model, world) || lacks_kernels(model, world) || lacks_norm(model, world);
   });
 }
 
@@ -74,16 +74,25 @@ void spread_bounds(std::size_t replication, const WorkloadModel& model, const Wo
   }
 }
 
-// Any order of magnitude is as likely as another; each workload has its own, as it is the ratio of
-// two that counts.
+// Between 1 and `ratio`, any factor as likely as another; each workload has its own.
+double drawn_factor(double ratio, const Workload& workload, const char* figure, std::uint64_t seed,
+                    std::size_t replication) {
+  RandomStream random(seed, static_cast<std::uint32_t>(replication),
+                      entity_of(workload.name.value + figure), Purpose::Input);
+  return portable_exp(random.uniform() * portable_log(ratio));
+}
+
+// Each its own, as it is the ratio of two that counts.
 Duration drawn_kernel(const Workload& workload, std::uint64_t seed, std::size_t replication) {
   const scenarios::KernelRange range = scenarios::kernel_range(workload);
-  RandomStream random(seed, static_cast<std::uint32_t>(replication),
-                      entity_of(workload.name.value + ".kernelTime"), Purpose::Input);
   const double ratio = to_seconds(range.most) / to_seconds(range.least);
   return from_seconds(to_seconds(range.least) *
-                      portable_exp(random.uniform() * portable_log(ratio)));
+                      drawn_factor(ratio, workload, ".kernelTime", seed, replication));
 }
+
+// The best p of a source or client lies anywhere from 1 on: models/MODELS.md, "One p for all
+// kinds".
+constexpr double kMostNorm = 6;
 
 }  // namespace
 
@@ -106,16 +115,22 @@ Expected<World> drawn_world(Scenario scenario, const World& world, const Catalog
     Workload& workload = scenario.workloads[w];
     const WorkloadModel& model = world.workloads[w];
     if (const WorkloadProfile* profile = uncertain_profile(workload, models)) {
-      const WorkloadProfile drawn = models::on_whole_gpu(
-          drawn_profile(*profile, scenario.seed, static_cast<std::uint32_t>(replication)), models);
+      const WorkloadProfile drawn = profile_for(
+          workload, drawn_profile(*profile, scenario.seed, static_cast<std::uint32_t>(replication)),
+          models);
       take_profile(drawn, workload);
       take_times(drawn, workload);
-    } else if (is_bounded(model, world) || lacks_kernels(model, world)) {
+    } else if (is_bounded(model, world) || lacks_kernels(model, world) ||
+               lacks_norm(model, world)) {
       workload.measured = model.spec.measured;
     }
     if (is_bounded(model, world)) spread_bounds(replication, model, world, *workload.measured);
     if (lacks_kernels(model, world)) {
       workload.measured->kernel_time = drawn_kernel(workload, scenario.seed, replication);
+    }
+    if (lacks_norm(model, world) && !workload.measured->norm_p) {
+      workload.measured->norm_p =
+          drawn_factor(kMostNorm, workload, ".normP", scenario.seed, replication);
     }
   }
   auto drawn = build_world(scenario, models);

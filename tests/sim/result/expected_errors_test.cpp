@@ -79,6 +79,23 @@ TEST(ExpectedErrors, OfRequestsCountWhereNothingElseShares) {
   EXPECT_EQ(expected_of(services)[0].rows, 0);
 }
 
+// Published requests had next to no work on the host.
+TEST(ExpectedErrors, OfRequestsWithHostWorkNothingIsPublished) {
+  scenarios::Workload api =
+      demo::service(2, 10, milliseconds(20), scenarios::ServiceTime::Law::Exponential);
+  api.measured->sm_active = 0.4;
+  api.measured->provenance = scenarios::Provenance::Measured;
+  api.serving.cpu_before = milliseconds(2);
+  scenarios::Scenario services = demo::scenario(demo::pool(4), {api});
+  services.duration = seconds(60);
+  EXPECT_EQ(expected_of(services)[0].rows, 16);
+  services.workloads[0].serving.cpu_before = milliseconds(4);
+  for (const models::ExpectedError& error : expected_of(services)) {
+    EXPECT_EQ(error.rows, 0) << error.mode;
+    EXPECT_EQ(error.evidence, Evidence::Utilisation);
+  }
+}
+
 scenarios::Scenario two_under_mps() {
   scenarios::Workload api =
       demo::service(2, 10, milliseconds(20), scenarios::ServiceTime::Law::Exponential);

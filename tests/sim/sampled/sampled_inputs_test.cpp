@@ -100,6 +100,13 @@ TEST(DrawnProfile, IsTheSameForTheSameSeedAndNeverBeyondWhatItCanBe) {
   }
 }
 
+TEST(DrawnProfile, HasAnotherTimePerItem) {
+  models::WorkloadProfile profile = uncertain(8, 0);
+  profile.extra_per_item = milliseconds(2);
+  profile.uncertainty.push_back({"extraPerItemMs", 0.5, {}});
+  EXPECT_NE(drawn_profile(profile, 7, 1).extra_per_item, milliseconds(2));
+}
+
 // Days, known within years: a draw is far from both ends of the clock.
 TEST(DrawnProfile, IsATimeWhateverTheInterval) {
   models::WorkloadProfile profile = uncertain(1e12, 0.05);
@@ -234,7 +241,8 @@ TEST(SampledInputs, TheTimeInWhichKernelsRunGoesFromItsLeastToItsMost) {
 
 // SM_ACTIVE stands in for the capacity of what shares a GPU under MPS: it may be 1.4 times that.
 TEST(SampledInputs, CapacityGoesFromSmActiveToWhatWasSeenAtMost) {
-  const auto under_mps = [](std::optional<double> capacity, int replications) {
+  const auto under_mps = [](std::optional<double> capacity, int replications,
+                            std::optional<double> norm = models::kDefaultNorm) {
     scenarios::ScenarioSet set = jobs_in_turns(1.0, replications);
     scenarios::Scenario& scenario = set.variants[0];
     scenarios::DevicePlugin& plugin = *scenario.node_pools[0].device_plugin;
@@ -242,6 +250,7 @@ TEST(SampledInputs, CapacityGoesFromSmActiveToWhatWasSeenAtMost) {
     scenario.node_pools[0].mps.emplace().uncapped = true;
     scenario.workloads[0].measured->sm_active = 0.5;
     scenario.workloads[0].measured->capacity_share = capacity;
+    scenario.workloads[0].measured->norm_p = norm;
     return set;
   };
   const auto slowest = [&](double capacity) {
@@ -258,6 +267,13 @@ TEST(SampledInputs, CapacityGoesFromSmActiveToWhatWasSeenAtMost) {
   EXPECT_NEAR(range->most, slowest(0.7), 0.01 * slowest(0.7));
   EXPECT_GT(slowest(0.7), 1.2 * slowest(0.5));
   EXPECT_FALSE(run_sampled(under_mps(0.5, 2), demo::catalogue()).has_value());
+  // Nor is p known where nobody gives it.
+  const auto by_norm = run_sampled(under_mps(0.5, 8, {}), demo::catalogue());
+  ASSERT_TRUE(by_norm.has_value());
+  const auto& of_norm = by_norm->variants[0].ranges;
+  const auto wide = std::ranges::find(of_norm, "jobCompletionP95", &FigureRange::name);
+  ASSERT_NE(wide, of_norm.end());
+  EXPECT_GT(wide->most, 1.1 * wide->least);
 }
 
 // Of kernels that nobody measured those of the trainer may be as short as the Service's, or 500
@@ -273,6 +289,7 @@ TEST(ThoroughSampledInputs, LengthsOfKernelsAreDrawnByClass) {
     trainer.work->units *= 100;
     trainer.measured->gpu_busy = trainer.measured->capacity_share = 1;
     trainer.measured->kernel_time = kernels;
+    trainer.measured->norm_p = models::kDefaultNorm;
     scenarios::NodePool pool = demo::pool(2);
     pool.device_plugin->mps = std::exchange(pool.device_plugin->time_slicing, {});
     pool.mps.emplace().uncapped = true;

@@ -357,6 +357,18 @@ TEST(BuildWorld, SpotCostsLessThanOnDemand) {
   EXPECT_NE(find(refused(s), Code::PriceUnknown), nullptr);
 }
 
+TEST(BuildWorld, WhatIsReservedMayBeACapacityBlock) {
+  scenarios::Scenario s = plain();
+  s.node_pools[0].capacity_type = scenarios::CapacityType::Reserved;
+  s.node_pools[0].instance_type.value = "p5e.48xlarge";  // sold nowhere by the hour
+  const World most = demo::world(s);
+  EXPECT_EQ(most.pools[0].price.usd.per_hour, from_dollars(39.8));
+  ASSERT_NE(find(most.findings, Code::PriceDerived), nullptr);
+  EXPECT_THAT(find(most.findings, Code::PriceDerived)->message, HasSubstr("for a day or more"));
+  s.region = "us-east-2";
+  EXPECT_EQ(demo::world(s).pools[0].price.usd.per_hour, from_dollars(43.26));
+}
+
 TEST(BuildWorld, SaysWhichProcessCanNeverStart) {
   scenarios::Scenario s = plain();
   s.workloads[0].gpu_memory.resident = gibibytes(60);
@@ -417,6 +429,27 @@ TEST(BuildWorld, KernelsAreNoLongerThanTheRequestOfTheProfile) {
   EXPECT_THAT(told(), HasSubstr("kernelTime of \"api\" is above the "));
   s.workloads[0].measured->kernel_time = microseconds(50);
   EXPECT_EQ(told(), "");
+}
+
+// Only requests were told so: a light Job came out 1.3 times as long as alone, without a word.
+TEST(BuildWorld, BatchWorkUnderMpsAsksHowLongKernelsLast) {
+  scenarios::NodePool pool = demo::pool(2);
+  pool.device_plugin->mps = std::exchange(pool.device_plugin->time_slicing, {});
+  pool.mps.emplace().uncapped = true;
+  scenarios::Workload other = demo::training(1);
+  other.name.value = "other";
+  scenarios::Scenario s = demo::scenario(pool, {demo::training(1), other});
+  const auto asked = [&] {
+    const World world = demo::world(s);
+    return std::ranges::count(world.findings, Code::KernelTimeUnknown, &Diagnostic::code);
+  };
+  EXPECT_EQ(asked(), 2);
+  s.workloads[0].measured->kernel_time = s.workloads[1].measured->kernel_time = microseconds(50);
+  EXPECT_EQ(asked(), 0);
+  s.workloads.pop_back();  // kernels of copies are alike
+  s.workloads[0].measured->kernel_time.reset();
+  s.workloads[0].count = 2;
+  EXPECT_EQ(asked(), 0);
 }
 
 // Nothing in Kubernetes compares images with CPUs: such pods were simulated, and run nowhere.
