@@ -275,6 +275,34 @@ class Logs(unittest.TestCase):
         self.assertEqual(slicewise.load(pandas.read_csv(path)).text,
                          program("init", "--from", "-", stdin=(ROOT / path).read_text("utf-8")))
 
+    def test_jobs_of_a_frame(self):
+        jobs = pandas.read_csv(TEAM_JOBS)
+        nodes = {"g5.12xlarge": 2, "p4d.24xlarge": 3}
+        made = slicewise.load(jobs, columns=COLUMNS, instances=nodes, set={"seed": 7})
+        by_hand = slicewise.load("""
+apiVersion: slicewise.dev/v1alpha1
+kind: Scenario
+metadata: {name: jobs}
+spec:
+  nodePools:
+  - {name: g5-12xlarge, instanceType: g5.12xlarge, nodes: 2}
+  - {name: p4d-24xlarge, instanceType: p4d.24xlarge, nodes: 3}
+  workloads:
+  - {name: jobs, kind: TraceJobs, trace: {file: team.csv}}
+""", files={"team.csv": slicewise.import_jobs(jobs, columns=COLUMNS).csv}, set={"seed": 7})
+        self.assertEqual(made.run(seeds=1).workloads.columns, by_hand.run(seeds=1).workloads.columns)
+        self.assertEqual(slicewise.load(pandas.read_csv(TEAM, comment="#"), instances=nodes).pools,
+                         ["g5-12xlarge", "p4d-24xlarge"])
+        with self.assertRaisesRegex(slicewise.UsageError, r"load\(jobs, instances=\.\.\.\), or slicewise\.replay"):
+            slicewise.load(pandas.read_csv(TEAM, comment="#"))
+        with self.assertRaisesRegex(slicewise.InputError, "nodes"):
+            slicewise.load(jobs, columns=COLUMNS, instances="p4d.24xlarge=some")
+        with self.assertRaisesRegex(slicewise.UsageError, "jobs need nodes"):
+            slicewise.load(jobs, columns=COLUMNS)
+        for other in (polars.from_pandas(jobs).lazy(), polars.from_pandas(jobs).to_arrow()):
+            with self.assertRaisesRegex(slicewise.UsageError, "is no path, text or DataFrame"):
+                slicewise.load(other)
+
     def test_measurements_become_profiles_that_scenarios_name(self):
         path = "scenarios/examples/own/measurements.csv"
         made = slicewise.calibrate(pandas.read_csv(path, dtype=str, keep_default_na=False))
