@@ -1,6 +1,7 @@
 """What Python gets is what the program writes, byte for byte."""
 
 import gzip
+import html
 import json
 import os
 import pathlib
@@ -183,11 +184,14 @@ class SameBytes(unittest.TestCase):
         self.assertEqual(made.variants[0]["cost"]["monthlyUsd"], plan.options[0]["monthlyUsd"])
         with self.assertRaisesRegex(slicewise.InputError, "no option 9"):
             plan.scenario(9)
+        self.assertTrue(plan.report().startswith("<!doctype html>"))
 
     def test_pages(self):
         made = slicewise.load(SHARED).report(variant="alone", seeds=1)
         self.assertEqual(made, program("report", SHARED, "--variant", "alone", "--replications", "1",
                                        "-o", "html"))
+        shown = made._repr_html_()  # pylint: disable=protected-access
+        self.assertEqual(html.unescape(re.search('srcdoc="(.*)"', shown, re.DOTALL)[1]), made)
 
     def test_checks(self):
         made = slicewise.check("scenarios/examples/cluster")
@@ -212,7 +216,7 @@ class Logs(unittest.TestCase):
         made = slicewise.replay(TEAM, instances={"p4d.24xlarge": 2}, sharing=["exclusive", "mps:4"])
         self.assertEqual(made.json, program("replay", "-f", TEAM, "--instances", "p4d.24xlarge=2",
                                             "--sharing", "exclusive,mps:4", "-o", "json"))
-        self.assertIn("<!doctype html>", made.page())
+        self.assertTrue(made.report().startswith("<!doctype html>"))
 
     def test_frames_are_traces(self):
         said = run("replay", "-f", TEAM, "--gpus", "24", "--queue", "fifo,easy", "-o", "json").stdout

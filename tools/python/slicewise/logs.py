@@ -28,6 +28,7 @@ class Trace:
 
     @property
     def csv(self) -> str:
+        """A line of names, then one for each job or request; lengths are seconds where a name ends in _s."""
         return self._bytes.decode()
 
     @property

@@ -96,7 +96,7 @@ def _read(path: str) -> str:
 
 def template(name: str) -> Scenario:
     """A scenario to start from, as `slicewise init --template` writes it: batch-jobs, online-services,
-    mig-tenants, notebooks, mixed-cluster."""
+    mig-tenants, notebooks, mixed-cluster. UsageError for another name."""
     return Scenario(_STANDARD_INPUT, ask(["init", f"--template={name}"], {}, output, False)).checked()
 
 
