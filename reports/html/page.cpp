@@ -59,7 +59,13 @@ std::string page_script(const std::vector<PagePart>& parts) {
   return script;
 }
 
-std::vector<ReportChart> svg_files(const std::vector<charts::Drawing>& drawn) {
+void add_charts(std::vector<PagePart>& parts, std::vector<charts::Drawing>& drawn) {
+  for (PagePart& part : parts) std::ranges::move(part.markup.charts, std::back_inserter(drawn));
+}
+
+}  // namespace
+
+std::vector<ReportChart> html::svg_files(const std::vector<charts::Drawing>& drawn) {
   std::vector<ReportChart> charts;
   charts.reserve(drawn.size());
   for (const charts::Drawing& chart : drawn) {
@@ -67,12 +73,6 @@ std::vector<ReportChart> svg_files(const std::vector<charts::Drawing>& drawn) {
   }
   return charts;
 }
-
-void add_charts(std::vector<PagePart>& parts, std::vector<charts::Drawing>& drawn) {
-  for (PagePart& part : parts) std::ranges::move(part.markup.charts, std::back_inserter(drawn));
-}
-
-}  // namespace
 
 std::string html::header_markup(std::string_view title, std::string_view origin) {
   return fmt::format(
@@ -109,13 +109,10 @@ std::vector<ReportChart> html::page_charts(std::vector<PagePart> parts) {
 
 std::vector<ReportChart> report_charts(const HtmlReport& report) {
   const std::vector<html::ShownOption> options = html::shown_options(report);
-  std::vector<charts::Drawing> drawn;
-  charts::ScatterChart choice = html::options_chart(report, options);
-  for (charts::ScatterPoint& point : choice.points) point.link.clear();  // there is no table
-  if (!choice.points.empty()) drawn.push_back(draw(choice));
+  std::vector<charts::Drawing> drawn = html::options_alone(report, options);
   std::vector<PagePart> parts = page_parts(report, options);
   add_charts(parts, drawn);
-  return svg_files(drawn);
+  return html::svg_files(drawn);
 }
 
 std::vector<ReportChart> latency_charts(const HtmlReport& report) {

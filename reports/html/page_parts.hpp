@@ -88,6 +88,7 @@ struct PageText {
 };
 std::string header_markup(std::string_view title, std::string_view origin);
 std::string page_markup(const PageText& page);
+std::vector<ReportChart> svg_files(const std::vector<charts::Drawing>& drawn);
 std::vector<ReportChart> page_charts(std::vector<PagePart> parts);
 
 // A document as it may stand in a script element.
@@ -134,6 +135,9 @@ Markup appendix_section(const HtmlReport& report, const EmbeddedDocument& docume
 // The chart of options alone, also as a picture.
 charts::ScatterChart options_chart(const HtmlReport& report,
                                    const std::vector<ShownOption>& options);
+// The same on no page; empty without a point.
+std::vector<charts::Drawing> options_alone(const HtmlReport& report,
+                                           const std::vector<ShownOption>& options);
 
 // The table of options with so many rows of those that do not stand; but for kAllRefused it is the
 // brief one of the first screen.

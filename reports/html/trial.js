@@ -10,7 +10,10 @@
   let bases;  // what it gives as it was in so many seconds
   let moves = 0;
 
-  const written = (control) => Number(Number(control.now).toPrecision(6)) + control.unit;
+  const written = (control, value = control.now) => Number(Number(value).toPrecision(6)) + control.unit;
+  // What a control moves: itself, or several that keep their proportions.
+  const parts = (control) => control.together?.map(({ path, value }) =>
+    ({ path, value: value * control.now / control.value })) ?? [{ path: control.path }];
   // Prices that were given in a file are as they are.
   const controls = () => variant().controls
     .filter(({ price }) => !price || !input.words.includes('--prices'));
@@ -19,7 +22,8 @@
   // The words that put into place what was moved, and the file of prices among them.
   function changes() {
     const words = moved().filter(({ price }) => !price)
-      .flatMap((control) => ['--set', `${control.path}=${written(control)}`]);
+      .flatMap((control) => parts(control)
+        .flatMap(({ path, value }) => ['--set', `${path}=${written(control, value)}`]));
     const prices = moved().filter(({ price }) => price)
       .map(({ price, now }) => ({ ...price, usdPerHour: Number(now), source: 'moved in the page' }));
     if (!prices.length) return { words, files: {} };

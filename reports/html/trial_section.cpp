@@ -62,8 +62,79 @@ void add_pool(const scenarios::NodePool& pool, const sim::PoolModel& model, json
   controls.push_back(std::move(price));
 }
 
-void add_workload(const scenarios::Workload& workload,
-                  const std::vector<sim::ObjectiveResult>& objectives, json& controls) {
+// A load moves as a whole, in its shape: numbers of the scenario that keep their proportions, by
+// path; the first is the one that is shown.
+void add_load(const std::string& name, const std::string& path, const scenarios::Traffic& traffic,
+              json& controls) {
+  if (const auto* loop = std::get_if<scenarios::ClosedLoop>(&traffic.shape)) {
+    return controls.push_back(whole(name + ": clients", path + ".clients", loop->clients, 1));
+  }
+  std::vector<std::pair<std::string, double>> parts;
+  const char* unit = "/s";
+  if (const auto* trace = std::get_if<scenarios::RequestTrace>(&traffic.shape)) {
+    parts.emplace_back(path + ".trace.scale", trace->scale);
+    unit = "";
+  } else if (const auto* clients = std::get_if<scenarios::ClientTraffic>(&traffic.shape)) {
+    parts.emplace_back(path + ".clientRates.scale", clients->scale);
+    unit = "";
+  } else if (const auto* steps = std::get_if<std::vector<scenarios::RateStep>>(&traffic.shape)) {
+    for (std::size_t s = 0; s < steps->size(); ++s) {
+      const double rate = (*steps)[s].rate.per_second;
+      if (rate > 0) parts.emplace_back(fmt::format("{}.steps[{}].rate", path, s), rate);
+    }
+  } else if (traffic.mean.per_second > 0) {
+    parts.emplace_back(path + ".mean", traffic.mean.per_second);
+  }
+  if (const auto* diurnal = std::get_if<scenarios::Diurnal>(&traffic.shape)) {
+    parts.emplace_back(path + ".peak", diurnal->peak.per_second);
+  }
+  if (const auto* bursts = std::get_if<scenarios::Bursts>(&traffic.shape)) {
+    parts.emplace_back(path + ".bursts.rate", bursts->rate.per_second);
+  }
+  if (parts.empty()) return;
+  const auto& [first, value] = parts.front();
+  json load = around(name + ": load", first, value, unit);
+  for (const auto& [part, of] : parts) {
+    if (parts.size() > 1) load["together"].push_back({{"path", part}, {"value", of}});
+  }
+  controls.push_back(std::move(load));
+}
+
+// A limit in the unit in which it is written.
+json limit_of(const std::string& name, const std::string& path,
+              const sim::ObjectiveResult& objective) {
+  const std::string label = name + ": limit of " + objective.name;
+  const std::string at = path + ".slo." + objective.name;
+  if (const auto* duration = std::get_if<Duration>(&objective.limit)) {
+    return around(label, at, milliseconds_of(*duration), "ms");
+  }
+  if (const auto* rate = std::get_if<Rate>(&objective.limit)) {
+    return around(label, at, rate->per_second, "/s");
+  }
+  if (const auto* share = std::get_if<scenarios::Share>(&objective.limit)) {
+    constexpr double kPercent = 100;
+    constexpr int kSteps =
+        5;  // on either side: of what is left to all or nothing, and of 1 % at least
+    const double value = kPercent * share->of_one;
+    const double step = std::max(1.0, std::min(value, kPercent - value)) / kSteps;
+    return control(label, at, value, std::max(0.0, value - kSteps * step),
+                   std::min(kPercent, value + kSteps * step), step, "%");
+  }
+  return around(label, at, std::get<double>(objective.limit), "");
+}
+
+using Results = std::vector<sim::WorkloadResult>;
+
+void add_limits(const std::string& name, const std::string& path, const Results& results,
+                json& controls) {
+  const auto found = std::ranges::find(results, name, &sim::WorkloadResult::name);
+  if (found == results.end()) return;
+  for (const sim::ObjectiveResult& objective : found->objectives) {
+    controls.push_back(limit_of(name, path, objective));
+  }
+}
+
+void add_workload(const scenarios::Workload& workload, const Results& results, json& controls) {
   const std::string& name = workload.name.value;
   const std::string path = "workloads." + name;
   const bool serves = workload.kind == scenarios::WorkloadKind::Service;
@@ -74,17 +145,8 @@ void add_workload(const scenarios::Workload& workload,
                              path + (serves ? ".replicas" : ".count"),
                              workload.count / workload.pods_per_job, 1));
   }
-  if (workload.traffic && workload.traffic->mean.per_second > 0 &&
-      std::holds_alternative<std::monostate>(workload.traffic->shape)) {
-    controls.push_back(
-        around(name + ": load", path + ".traffic.mean", workload.traffic->mean.per_second, "/s"));
-  }
-  for (const sim::ObjectiveResult& objective : objectives) {
-    if (const auto* const limit = std::get_if<Duration>(&objective.limit)) {
-      controls.push_back(around(name + ": limit of " + objective.name,
-                                path + ".slo." + objective.name, milliseconds_of(*limit), "ms"));
-    }
-  }
+  if (workload.traffic) add_load(name, path + ".traffic", *workload.traffic, controls);
+  add_limits(name, path, results, controls);
 }
 
 // Of the duration, of which a page simulates a part while something is moved; 0: it has none.
@@ -107,12 +169,14 @@ json controls_of(const HtmlReport& report, std::size_t index) {
     const auto model = std::ranges::find(world.pools, pool.name.value, &sim::PoolModel::name);
     if (model != world.pools.end()) add_pool(pool, *model, controls);
   }
-  const std::vector<sim::WorkloadResult>& results = report.result.variants[index].workloads;
+  const Results& results = report.result.variants[index].workloads;
   for (const scenarios::Workload& workload : scenario.workloads) {
-    const auto found = std::ranges::find(results, workload.name.value, &sim::WorkloadResult::name);
-    add_workload(workload,
-                 found == results.end() ? std::vector<sim::ObjectiveResult>() : found->objectives,
-                 controls);
+    add_workload(workload, results, controls);
+  }
+  for (const scenarios::Pipeline& pipeline : scenario.pipelines) {
+    const std::string path = "pipelines." + pipeline.name.value;
+    add_load(pipeline.name.value, path + ".traffic", pipeline.traffic, controls);
+    add_limits(pipeline.name.value, path, results, controls);
   }
   return controls;
 }

@@ -107,6 +107,8 @@ std::string_view what_fails(const LoadProbe& failed) {
   }
 }
 
+}  // namespace
+
 std::string range_sentence(const MaxLoad& found) {
   if (!found.passed && !found.failed) {
     return "No load is clearly within every objective, nor clearly beyond one.";
@@ -127,6 +129,8 @@ std::string range_sentence(const MaxLoad& found) {
   const LoadProbe& failed = found.probes[*found.failed];
   return fmt::format("{}; at {} {}.", passed, at_text(found, failed.factor), what_fails(failed));
 }
+
+namespace {
 
 std::string price_sentence(const MaxLoad& found) {
   if (!found.at_passed || !found.at_passed->cost.per_1k_requests_in_slo) return "";

@@ -36,6 +36,10 @@ Screen screen_of(const sim::Plan& plan, const TextStyle& style, Detail detail);
 // "passes", "fails", "undecided".
 std::string_view verdict_word(sim::LoadVerdict verdict);
 
+// "Every objective is met up to 53.20 requests/s (2.66 times the scenario's load); at 54.11
+// requests/s one is missed."
+std::string range_sentence(const sim::MaxLoad& found);
+
 // Load over the scenario's of what is scaled; nullopt when no load passed.
 std::optional<double> headroom_of(const sim::ScaledLoad& load);
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The MPIJob of tools/README.md against the CRD of Kubeflow's MPI operator.
+"""The MPIJob of tools/README.md against the CRD of Kubeflow's MPI operator, and the image that it is of.
 
     validate_mpi_job.py README
 """
@@ -30,6 +30,13 @@ def main():
     problems.check(good.returncode == 0 and good.stdout.strip() == "1", "the MPIJob", good.stderr)
     problems.check(verdict(job.replace("slotsPerWorker: 8", "slotsPerWorker: eight")).returncode != 0,
                    "an MPIJob with a word for a number", "is accepted")
+    image = (pathlib.Path(sys.argv[1]).parent / "image/Containerfile.mpi").read_text(encoding="utf-8")
+    problems.check(set(re.findall(r"image: (\S+)", job)) == set(re.findall(r"-t (\S+)", image)), "the MPIJob",
+                   "its image is not the one of Containerfile.mpi")
+    [server] = re.findall(r'^CMD (\[.*\])$', image, re.MULTILINE)
+    problems.check(f"command: {server}".replace('"', "") in job, "the workers of the MPIJob", "are not the image's SSH server")
+    of_keys = re.search(r"sshAuthMountPath: (\S+)", job)[1]
+    problems.check(f"HostKey {of_keys}/id_rsa" in image, "the keys of the operator", "are not where the server looks")
     problems.exit()
 
 

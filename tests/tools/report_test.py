@@ -27,6 +27,13 @@ class Report(unittest.TestCase):
     def path(self, name):
         return str(self.folder / name)
 
+    def engine(self):
+        """A file that goes into a page for the one of tools/web/build."""
+        engine = pathlib.Path(self.path("engine.js"))
+        version = json.loads(run("version", "-o", "json").stdout)["version"]
+        engine.write_text(f"// slicewise {version}\nclass Slicewise {{}}\n", encoding="utf-8")
+        return engine
+
     def stored(self, name, *arguments, cwd=ROOT, code=0):
         made = run(*arguments, "-o", "json", "--out", self.path(name), cwd=cwd)
         self.assertEqual(made.returncode, code, made.stderr)
@@ -224,9 +231,7 @@ class Report(unittest.TestCase):
         self.assertEqual(result.returncode, 5)
 
     def test_a_page_with_the_engine_inside(self):
-        engine = pathlib.Path(self.path("engine.js"))
-        version = json.loads(run("version", "-o", "json").stdout)["version"]
-        engine.write_text(f"// slicewise {version}\nclass Slicewise {{}}\n", encoding="utf-8")
+        engine = self.engine()
         flags = (*SHORT, "--set", "workloads.classifier.replicas=3", "--interactive", "--engine", str(engine))
         result = run("report", SERVICES, *flags)
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -256,10 +261,41 @@ class Report(unittest.TestCase):
         self.assertEqual(page.returncode, 0, page.stderr)
         self.assertIn('id="trial-input"', page.stdout)
 
+    def controls(self, file, variant, *flags):
+        """What the page of a variant lets be moved, by label."""
+        page = run("report", file, "--variant", variant, *SHORT, *flags, "--interactive", "--engine", str(self.engine()))
+        self.assertEqual(page.returncode, 0, page.stderr)
+        trial = json.loads(re.search(r'id="trial-input">(.*?)</script>', page.stdout, re.DOTALL)[1])
+        return {control["label"]: control for control in trial["variants"][variant]["controls"]}
+
+    def test_loads_of_any_shape_and_limits_of_any_unit_are_moved(self):
+        """Of voice-pipeline.yaml there were nodes, price and pods only."""
+        voice = "scenarios/examples/voice-pipeline.yaml"
+        found = self.controls(voice, "one-t4")
+        load = found["voice: load"]
+        self.assertEqual((load["value"], load["unit"]), (3, "/s"))
+        self.assertEqual(load["together"], [{"path": "pipelines.voice.traffic.mean", "value": 3},
+                                            {"path": "pipelines.voice.traffic.peak", "value": 6}])
+        self.assertEqual([found[f"voice: limit of {name}"][key] for name in ("latencyP95", "availability")
+                          for key in ("value", "unit", "most")], [500, "ms", 1500, 99.9, "%", 100])
+        for traffic, label, value, paths in (
+                ("{shape: ClosedLoop, clients: 4, thinkTime: 1s}", "clients", 4, "clients"),
+                ("{shape: Steps, steps: [{at: 0, rate: 5/s}, {at: 1m, rate: 0/s}, {at: 2m, rate: 20/s}]}", "load", 5,
+                 "steps[0].rate steps[2].rate"),
+                ("{shape: Bursts, mean: 9/s, bursts: {rate: 30/s, length: 5s, every: 1m}}", "load", 9, "mean bursts.rate")):
+            found = self.controls(SERVICES, "shared", "--set", f"workloads.classifier.traffic={traffic}")
+            control = found[f"classifier: {label}"]
+            parts = control.get("together", [control])
+            self.assertEqual(control["value"], value)
+            self.assertEqual([part["path"] for part in parts], [f"workloads.classifier.traffic.{path}" for path in paths.split()])
+            moved = [word for part in parts
+                     for word in ("--set", f"{part['path']}={2 * part['value']:g}{control['unit']}")]
+            again = run("run", SERVICES, "--variant", "shared", *SHORT, "--set",
+                        f"workloads.classifier.traffic={traffic}", *moved, "-q")
+            self.assertIn(again.returncode, (0, 99), again.stderr)
+
     def test_a_plan_with_the_engine_inside_has_its_options(self):
-        engine = pathlib.Path(self.path("engine.js"))
-        version = json.loads(run("version", "-o", "json").stdout)["version"]
-        engine.write_text(f"// slicewise {version}\nclass Slicewise {{}}\n", encoding="utf-8")
+        engine = self.engine()
         plan = self.stored("plan.json", "plan", "-f", str(ROOT / SERVICES), "--variant", "shared", "--instances",
                            "g4dn.xlarge", "--max-nodes", "1", *SHORT, "--no-headroom", "--no-flips")
         page = run("report", plan, "--interactive", "--engine", str(engine))
@@ -286,9 +322,7 @@ class Report(unittest.TestCase):
         self.assertTrue(any(path.endswith("replicas") for path in moved), moved)
 
     def test_a_replay_with_the_engine_inside_has_its_trace_and_flags(self):
-        engine = pathlib.Path(self.path("engine.js"))
-        version = json.loads(run("version", "-o", "json").stdout)["version"]
-        engine.write_text(f"// slicewise {version}\nclass Slicewise {{}}\n", encoding="utf-8")
+        engine = self.engine()
         log = ROOT / "scenarios/examples/logs/team-trace.csv"
         trace = pathlib.Path(self.path("trace.csv.gz"))
         trace.write_bytes(gzip.compress(log.read_bytes()))

@@ -15,6 +15,7 @@ pkgs.stdenv.mkDerivation {
   installPhase = ''
     mkdir -p $out
     cp -r bin share $out/
+    mv $out/share/zsh/vendor-completions $out/share/zsh/site-functions
   '';
   meta = {
     description = "Simulate and plan how GPUs of EC2 are shared";

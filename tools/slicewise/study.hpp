@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/reports/formats.hpp"
+#include "slicewise/reports/html_report.hpp"
 
 #include "choices.hpp"
 #include "files.hpp"
@@ -46,12 +47,18 @@ std::string text_of(const Found& found, RunFormat format, const reports::TextSty
   return {};
 }
 
-// All of a report but the JSON: of a caller who has no second run for another format.
+// All of a report but the JSON, and its charts: of a caller who has no second run for another
+// format.
 template <class Found>
 void render_all(const Found& found, Junit<Found> junit, Host& host) {
   for (const auto& [word, format] : kVerdictFormats) {
     if (format == RunFormat::Json) continue;
     host.renderings[std::string(word)] = text_of(found, format, {}, junit);
+  }
+  if constexpr (requires { reports::study_charts(found); }) {
+    for (auto& [name, svg] : reports::study_charts(found)) {
+      host.renderings[name + ".svg"] = std::move(svg);
+    }
   }
 }
 

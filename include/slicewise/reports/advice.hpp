@@ -9,6 +9,7 @@
 
 #include "slicewise/diagnostics.hpp"
 #include "slicewise/reports/export.hpp"
+#include "slicewise/scenarios/cluster_objects.hpp"
 #include "slicewise/scenarios/import.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/sim/plan.hpp"
@@ -71,6 +72,14 @@ std::string advice_metrics(const sim::Plan& plan, const Advice& advice);
 // A Grafana dashboard over these metrics, to be imported as it is: what runs against what would be
 // cheapest.
 std::string advice_dashboard();
+
+// Objects of a cluster by the files that change them, without what the API server fills in.
+struct AppliedObjects {
+  ExportFiles before;  // as they are there; of a chart's values what its ConfigMap has
+  ExportFiles after;   // as they are once the files are applied; of pods/, once they are patched
+};
+AppliedObjects applied_objects(const std::vector<scenarios::ClusterObject>& there,
+                               const ExportFiles& files);
 
 // Files that are written anew, by path, as `diff -u` shows them; "" where all are as they were.
 std::string files_diff(const ExportFiles& before, const ExportFiles& after,

@@ -7,6 +7,8 @@
 
 #include "slicewise/reports/export.hpp"
 #include "slicewise/scenarios/scenario.hpp"
+#include "slicewise/sim/comparison.hpp"
+#include "slicewise/sim/max_load.hpp"
 #include "slicewise/sim/neighbours.hpp"
 #include "slicewise/sim/plan.hpp"
 #include "slicewise/sim/recording.hpp"
@@ -77,6 +79,12 @@ struct ReportChart {
 // All of them in the order of the page; what it has no figures for has no chart.
 std::vector<ReportChart> report_charts(const HtmlReport& report);
 std::vector<ReportChart> latency_charts(const HtmlReport& report);  // these of them
+
+// What there is to choose from, or every load that was tried, against the tightest objective: the
+// chart of a study by itself, without another simulation. Empty where nothing has both figures.
+std::vector<ReportChart> study_charts(const sim::Plan& plan);
+std::vector<ReportChart> study_charts(const sim::StrategyComparison& comparison);
+std::vector<ReportChart> study_charts(const sim::MaxLoad& found);
 
 // Whether the text is a JSON document of `slicewise replay`, well-formed or not.
 bool looks_like_replay(const SourceText& source);

@@ -174,6 +174,7 @@ class Values(unittest.TestCase):
         one_line = json.dumps(yaml.safe_load(text))
         self.assertEqual(slicewise.load(one_line).variants, ["alone", "shared"])
         self.assertEqual(slicewise.load(text.encode()), slicewise.load(text))
+        self.assertEqual(slicewise.load(slicewise.Text("-", text)), slicewise.load(text))
         with self.assertRaisesRegex(slicewise.UsageError, "empty"):
             slicewise.load("")
         self.assertEqual(slicewise.check([SHARED, "scenarios/examples/cluster"]).json,

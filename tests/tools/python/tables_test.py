@@ -102,6 +102,17 @@ class Tables(unittest.TestCase):
         self.assertIn("✗ aws-cifar10", lost._repr_html_())  # pylint: disable=protected-access
         self.assertIn("<td>classifier</td>", result.workloads._repr_html_())  # pylint: disable=protected-access
 
+    def test_a_notebook_shows_the_charts_of_studies(self):
+        s = slicewise.load(SHARED)
+        one = {"variant": "shared", "seeds": 1}
+        for made, chart in ((s.plan(instances=["g4dn.xlarge"], headroom=False, risk=False, flips=False, **one), "options"),
+                            (s.compare(instances=["g4dn.xlarge"], **one), "options"),
+                            (s.max_load(precision=0.2, **one), "loads"),
+                            (slicewise.replay(pandas.DataFrame({"arrival_s": [0, 10], "run_s": [100, 100], "gpus": [4, 8]}),
+                                              instances={"p4d.24xlarge": 1}), "waiting")):
+            self.assertIn(chart, made.charts)
+            self.assertIn('<img alt="', made._repr_html_())  # pylint: disable=protected-access
+
 
 if __name__ == "__main__":
     main()

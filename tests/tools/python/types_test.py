@@ -97,6 +97,19 @@ class Types(unittest.TestCase):
                 elif keyword.name not in ("self", "columns", "measurements", "objects", "sources", "trace", "progress"):
                     self.fail(f"{verb} has no --{flag}")
 
+    def test_docstrings_say_what_is_raised(self):
+        """Every function, every method that runs or changes something; whatever else is public has a docstring."""
+        quiet = {"to_dict", "table", "write", "to_pandas", "to_polars", "to_arrow"}
+        for name in slicewise.__all__:
+            offers = getattr(slicewise, name)
+            parts = vars(offers).items() if inspect.isclass(offers) else [(name, offers)] if callable(offers) else []
+            for word, part in parts:
+                if word.startswith("_") or not (inspect.isfunction(part) or isinstance(part, property)):
+                    continue
+                self.assertTrue(inspect.getdoc(part), f"{name}.{word}")
+                if inspect.isfunction(part) and word not in quiet:
+                    self.assertRegex(part.__doc__, r"\b(InputError|UsageError)\b", f"{name}.{word}")
+
     def test_the_stub_of_the_module_says_what_it_has(self):
         generator = StubGen(engine)
         generator.put(engine)

@@ -1,6 +1,7 @@
 """What Python gets is what the program writes, byte for byte."""
 
 import gzip
+import html
 import json
 import os
 import pathlib
@@ -183,11 +184,14 @@ class SameBytes(unittest.TestCase):
         self.assertEqual(made.variants[0]["cost"]["monthlyUsd"], plan.options[0]["monthlyUsd"])
         with self.assertRaisesRegex(slicewise.InputError, "no option 9"):
             plan.scenario(9)
+        self.assertTrue(plan.report().startswith("<!doctype html>"))
 
     def test_pages(self):
         made = slicewise.load(SHARED).report(variant="alone", seeds=1)
         self.assertEqual(made, program("report", SHARED, "--variant", "alone", "--replications", "1",
                                        "-o", "html"))
+        shown = made._repr_html_()  # pylint: disable=protected-access
+        self.assertEqual(html.unescape(re.search('srcdoc="(.*)"', shown, re.DOTALL)[1]), made)
 
     def test_checks(self):
         made = slicewise.check("scenarios/examples/cluster")
@@ -212,7 +216,7 @@ class Logs(unittest.TestCase):
         made = slicewise.replay(TEAM, instances={"p4d.24xlarge": 2}, sharing=["exclusive", "mps:4"])
         self.assertEqual(made.json, program("replay", "-f", TEAM, "--instances", "p4d.24xlarge=2",
                                             "--sharing", "exclusive,mps:4", "-o", "json"))
-        self.assertIn("<!doctype html>", made.page())
+        self.assertTrue(made.report().startswith("<!doctype html>"))
 
     def test_frames_are_traces(self):
         said = run("replay", "-f", TEAM, "--gpus", "24", "--queue", "fifo,easy", "-o", "json").stdout
@@ -274,6 +278,34 @@ class Logs(unittest.TestCase):
         path = "scenarios/examples/services.csv"
         self.assertEqual(slicewise.load(pandas.read_csv(path)).text,
                          program("init", "--from", "-", stdin=(ROOT / path).read_text("utf-8")))
+
+    def test_jobs_of_a_frame(self):
+        jobs = pandas.read_csv(TEAM_JOBS)
+        nodes = {"g5.12xlarge": 2, "p4d.24xlarge": 3}
+        made = slicewise.load(jobs, columns=COLUMNS, instances=nodes, set={"seed": 7})
+        by_hand = slicewise.load("""
+apiVersion: slicewise.dev/v1alpha1
+kind: Scenario
+metadata: {name: jobs}
+spec:
+  nodePools:
+  - {name: g5-12xlarge, instanceType: g5.12xlarge, nodes: 2}
+  - {name: p4d-24xlarge, instanceType: p4d.24xlarge, nodes: 3}
+  workloads:
+  - {name: jobs, kind: TraceJobs, trace: {file: team.csv}}
+""", files={"team.csv": slicewise.import_jobs(jobs, columns=COLUMNS).csv}, set={"seed": 7})
+        self.assertEqual(made.run(seeds=1).workloads.columns, by_hand.run(seeds=1).workloads.columns)
+        self.assertEqual(slicewise.load(pandas.read_csv(TEAM, comment="#"), instances=nodes).pools,
+                         ["g5-12xlarge", "p4d-24xlarge"])
+        with self.assertRaisesRegex(slicewise.UsageError, r"load\(jobs, instances=\.\.\.\), or slicewise\.replay"):
+            slicewise.load(pandas.read_csv(TEAM, comment="#"))
+        with self.assertRaisesRegex(slicewise.InputError, "nodes"):
+            slicewise.load(jobs, columns=COLUMNS, instances="p4d.24xlarge=some")
+        with self.assertRaisesRegex(slicewise.UsageError, "jobs need nodes"):
+            slicewise.load(jobs, columns=COLUMNS)
+        for other in (polars.from_pandas(jobs).lazy(), polars.from_pandas(jobs).to_arrow()):
+            with self.assertRaisesRegex(slicewise.UsageError, "is no path, text or DataFrame"):
+                slicewise.load(other)
 
     def test_measurements_become_profiles_that_scenarios_name(self):
         path = "scenarios/examples/own/measurements.csv"

@@ -10,8 +10,8 @@ run in several threads at a time; Ctrl-C raises Interrupted with what had been s
 
 from ._engine import VERSION as __version__
 from .cluster import Advice, advise
-from .documents import (Comparison, Document, Files, MaxLoad, Neighbours, Plan, Replay, Result,
-                        Sensitivity, Verdict)
+from .documents import (Comparison, Document, Files, MaxLoad, Neighbours, Page, Plan, Replay,
+                        Result, Sensitivity, Verdict)
 from .errors import (Diagnostic, FileUnreadable, InputError, InternalError, Interrupted, PointFailed,
                      SlicewiseError, UsageError)
 from .logs import (ImportedScenario, Trace, import_jobs, import_k8s, import_openb, import_pods,
@@ -24,7 +24,7 @@ from .tables import Table
 
 __all__ = [
     "Advice", "Calibration", "Check", "Comparison", "Diagnostic", "Document", "FileUnreadable", "Files",
-    "ImportedScenario", "InputError", "InternalError", "Interrupted", "MaxLoad", "Neighbours", "Plan",
+    "ImportedScenario", "InputError", "InternalError", "Interrupted", "MaxLoad", "Neighbours", "Page", "Plan",
     "PointFailed", "Replay", "Result", "Scenario", "Sensitivity", "SlicewiseError", "Sweep", "Table", "Text",
     "Trace",
     "UsageError", "Verdict", "__version__", "advise", "calibrate", "check", "import_jobs", "import_k8s",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _engine
 from .errors import Diagnostic, UsageError, diagnostics_of
-from .program import ask, output
+from .program import Progress, ask, output
 from .tables import Shape, Table, as_printed
 
 if TYPE_CHECKING:
@@ -114,12 +114,18 @@ class Document:
         return self._rendering("wide" if wide else "table")
 
     def markdown(self) -> str:
-        """What `-o md` prints: GitHub-flavoured."""
+        """What `-o md` prints: GitHub-flavoured. UsageError where there is none, of `check`."""
         return self._rendering("md")
 
     def csv(self) -> str:
-        """What `-o csv` prints: RFC 4180."""
+        """What `-o csv` prints: RFC 4180. UsageError where there is none, of `check`."""
         return self._rendering("csv")
+
+    @property
+    def charts(self) -> dict[str, str]:
+        """What can be drawn of it without another simulation, as SVG by name; {} where that is nothing."""
+        return {name.removesuffix(".svg"): text
+                for name, text in self._renderings.items() if name.endswith(".svg")}
 
     def _rendering(self, form: str) -> str:
         if form not in self._renderings:
@@ -141,7 +147,15 @@ class Document:
     def _repr_html_(self) -> str:
         mark = "✓" if self.verdict else "✗"
         said = html.escape(f"{mark} {self._name()}: {self.verdict}")
-        return f"<p><b>{said}</b></p>" + as_printed(self.table())
+        return f"<p><b>{said}</b></p>" + as_printed(self.table()) + "".join(
+            _picture(*chart) for chart in self.charts.items())
+
+
+class Page(str):
+    """An HTML document of the program; a notebook shows it."""
+
+    def _repr_html_(self) -> str:
+        return f'<iframe style="width: 100%; height: 50em; border: 0" srcdoc="{html.escape(self)}"></iframe>'
 
 
 class Files(dict[str, str]):
@@ -231,18 +245,9 @@ class Result(Document):
         """What is worth knowing of each variant, with the code that `slicewise explain` knows."""
         return self._of_variants("findings")
 
-    @property
-    def charts(self) -> dict[str, str]:
-        """The charts of the page that need nothing but the result, as SVG by name."""
-        return {name.removesuffix(".svg"): text
-                for name, text in self._renderings.items() if name.endswith(".svg")}
-
     def _reasons(self) -> list[str]:
         return [f"{variant['name']}: {text}"
                 for variant in self._content["variants"] for text in _reasons_of(variant)]
-
-    def _repr_html_(self) -> str:
-        return super()._repr_html_() + "".join(_picture(*chart) for chart in self.charts.items())
 
 
 class Plan(Document):
@@ -256,13 +261,19 @@ class Plan(Document):
         return self._table("options")
 
     def scenario(self, option: int = 1) -> Scenario:
-        """The scenario with the pools of an option, 1 for the best: to run, change or export. UsageError
-        where the plan's scenario has no name (`load(..., name=...)`)."""
+        """The scenario with the pools of an option, 1 for the best: to run, change or export. InputError
+        where there is no such option, or the plan's scenario has no name (`load(..., name=...)`)."""
         assert self.made_of is not None
         return self.made_of.option_of(self, option)
 
     #: The scenario that was planned.
     made_of: Scenario | None = None
+
+    def report(self, *, progress: Progress = True) -> Page:
+        """The page of `slicewise report plan.json`: its best options, simulated again to the same figures.
+        InputError where the plan's scenario has no name, Interrupted after Ctrl-C."""
+        assert self.made_of is not None
+        return self.made_of.page_of(self, progress)
 
     @property
     def rejected(self) -> Table:
@@ -363,7 +374,6 @@ class Replay(Document):
     #: CSV of when each job started and ended under the first way; None unless it was asked for.
     job_times: str | None = None
 
-    def page(self) -> str:
-        """The page of the replay, as HTML."""
-        answer = _engine.run(["report", "replay.json"], {"replay.json": self.json.encode()}, None)
-        return output(answer)
+    def report(self) -> Page:
+        """The page of `slicewise report replay.json`. InputError where the replay was interrupted before it began."""
+        return Page(ask(["report", "replay.json"], {"replay.json": self.json.encode()}, output, False))

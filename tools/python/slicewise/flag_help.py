@@ -14,6 +14,11 @@ from . import _engine
 #: Keywords that are other words than their flags.
 OTHER_WORDS = {"seeds": "replications", "from_": "from"}
 
+#: What `program.ask` raises.
+_RAISES = ("Raises UsageError for a keyword that makes no sense, InputError for mistakes of what is read (its "
+           "`diagnostics` say where and what to do), FileUnreadable, InternalError; after Ctrl-C Interrupted, with "
+           "what there is.")
+
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -36,7 +41,7 @@ def flag_of(keyword: inspect.Parameter) -> str:
 
 
 def explained(verb: str) -> Callable[[_Function], _Function]:
-    """Lists the keywords of a verb's function in its docstring."""
+    """Lists the keywords of a verb's function in its docstring, and what every verb raises."""
     def add(function: _Function) -> _Function:
         lines = []
         for keyword in inspect.signature(function).parameters.values():
@@ -46,6 +51,7 @@ def explained(verb: str) -> Callable[[_Function], _Function]:
                 lines += textwrap.wrap(f"{shown}: {text}", 105, subsequent_indent="    ",
                                        break_on_hyphens=False, break_long_words=False)
         said = inspect.cleandoc(function.__doc__ or "")
-        function.__doc__ = "\n".join([said, "", f"Keywords, as the flags of `slicewise {verb}`:", "", *lines])
+        raises = textwrap.wrap(_RAISES, 105)
+        function.__doc__ = "\n".join([said, "", *raises, "", f"Keywords, as the flags of `slicewise {verb}`:", "", *lines])
         return function
     return add

@@ -28,6 +28,7 @@ class Trace:
 
     @property
     def csv(self) -> str:
+        """A line of names, then one for each job or request; lengths are seconds where a name ends in _s."""
         return self._bytes.decode()
 
     @property
@@ -171,7 +172,7 @@ def _map_text(columns: str | Mapping[str, str]) -> str:
 Instances = Union[str, Sequence[str], Mapping[str, int]]
 
 
-def _instances(given: Instances | None) -> list[str]:
+def instances_of(given: Instances | None) -> list[str]:
     if given is None:
         return []
     if isinstance(given, str):
@@ -208,7 +209,7 @@ def replay(trace: Source | Frame | Trace, *, columns: str | Mapping[str, str] | 
         trace = Text("-", trace.csv)
     name = named(source_of(trace, "-"), files)
     words = ["replay", "--output=json", *flags(
-        file=name, instances=_instances(instances), gpus=gpus,
+        file=name, instances=instances_of(instances), gpus=gpus,
         nodes=None if nodes is None else named(nodes, files), region=region,
         prices=None if prices is None else named(prices, files),
         catalogue=[named(layer, files) for layer in sources_of(catalogue)], any_gpu=any_gpu,

@@ -79,7 +79,10 @@ def _text(name: str, value: object) -> str:
 def named(source: Source, files: dict[str, bytes]) -> str:
     """The name of a source, whose text is put into `files` where it is given."""
     if not isinstance(source, Text):
-        path = os.fspath(source)
+        try:
+            path = os.fspath(source)
+        except TypeError as error:
+            raise UsageError(f"{type(source).__name__} is no path, text or DataFrame") from error
         if "\n" in path:
             raise UsageError("a path is of one line: a text is slicewise.Text(name, text)")
         return path

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, SupportsFloat, SupportsIndex, TypeVar, Union
 
 from . import _engine
-from .documents import (Comparison, Document, Files, MaxLoad, Neighbours, Plan, Result, Sensitivity,
-                        shape_of)
+from .documents import (Comparison, Document, Files, MaxLoad, Neighbours, Page, Plan, Result,
+                        Sensitivity, shape_of)
 from .errors import InputError, UsageError, diagnostics_of
 from .flag_help import explained
 from .plain import json_of, plain
@@ -107,7 +107,8 @@ class Scenario:
 
         `changes` are by path, as `--set` takes them: `{"nodePools.gpu.nodes": 3}`. A name alone, or a
         keyword, is the field of that name of the scenario, else of its only node pool, else of its only
-        workload: `with_(nodes=3)`; UsageError where there are several of these, or none has it."""
+        workload: `with_(nodes=3)`; UsageError where there are several of these, or none has it. InputError where
+        a value is none of its field's."""
         all_changes = {**(changes or {}), **{_field(word): value for word, value in fields.items()}}
         settings = self.settings + tuple(setting(self._path_of(name), value)
                                          for name, value in all_changes.items())
@@ -168,8 +169,7 @@ class Scenario:
         seeds: independent replications. seed: of the random numbers. sweep: values of a field, each in
         turn: `{"nodePools.gpu.nodes": [1, 2]}`. inputs: "sampled" draws profiles from their intervals.
         jobs: threads (default: all CPUs); never changes a byte. journal: a file that keeps each
-        replication as it ends, from which the same call goes on.
-        Raises InputError for mistakes of the scenario, Interrupted after Ctrl-C."""
+        replication as it ends, from which the same call goes on."""
         swept = {path: json_of(values_of(path, values), separators=(",", ":"))
                  for path, values in (sweep or {}).items()}
         return self._ask("run", Result, progress, replications=seeds, seed=seed,
@@ -219,13 +219,19 @@ class Scenario:
                          max_memory=max_memory)
 
     def option_of(self, plan: Plan, option: int) -> Scenario:
-        """Option `option` of a plan of this scenario, as a scenario: `Plan.scenario`."""
-        files, words = self._files()
-        files["plan.json"] = encoded(plan.json)
-        catalogues = [word for word in words if word.startswith("--catalogue=")]
-        text = ask(["export", f"--file=plan.json#{option}", "--to=scenario", *catalogues], files, output,
-                   False)
+        """Option `option` of a plan of this scenario, as a scenario: `Plan.scenario`. InputError where it has none."""
+        text = self._ask_of(plan, ["export", f"--file=plan.json#{option}", "--to=scenario"], False)
         return dataclasses.replace(self, name=f"option-{option}.yaml", text=text, settings=())
+
+    def page_of(self, plan: Plan, progress: Progress) -> Page:
+        """The page of a plan of this scenario: `Plan.report`, InputError where it is of another one."""
+        return Page(self._ask_of(plan, ["report", "plan.json"], progress))
+
+    def _ask_of(self, plan: Plan, words: list[str], progress: Progress) -> str:
+        files, own = self._files()
+        files["plan.json"] = encoded(plan.json)
+        catalogues = [word for word in own if word.startswith("--catalogue=")]
+        return ask([*words, *catalogues], files, output, progress)
 
     @explained("compare")
     def compare(self, *, variant: str | None = None, instances: Sequence[str] = (),
@@ -305,14 +311,14 @@ class Scenario:
                allow_pending: bool = False, jobs: int | None = None,
                max_events: int | None = None, max_memory: str | int | None = None,
                interactive: bool = False, engine: str | None = None,
-               progress: Progress = True) -> str:
+               progress: Progress = True) -> Page:
         """The page of `slicewise report`, as one HTML document; `interactive`: with the simulator
         inside, of the file `engine` that tools/web/build writes."""
         files, words = self._files()
-        return ask(["report", *words, "--output=html", *flags(
+        return Page(ask(["report", *words, "--output=html", *flags(
             variant=_several(variant), replications=seeds, seed=seed, split=split,
             group_by=group_by, allow_pending=allow_pending, jobs=jobs, max_events=max_events,
-            max_memory=max_memory, interactive=interactive, engine=engine)], files, output, progress)
+            max_memory=max_memory, interactive=interactive, engine=engine)], files, output, progress))
 
     def check(self, *, strict: bool = False) -> Check:
         """What is wrong with it, without a run: `slicewise check`, which judges files as they stand:
@@ -340,6 +346,7 @@ class Check(Document):
         return self._table("findings")
 
     def table(self, wide: bool = False) -> str:
+        """A line for each finding: file, line, severity, code, what is wrong."""
         return "\n".join(f"{row.get('file', '')}:{row.get('line', 0)}: {row['severity']}"
                          f"[{row['code']}]: {row['message']}" for row in self.findings)
 

@@ -124,7 +124,7 @@ def sweep(scenario: Scenario,
     `Scenario.run`, such as seeds. The results do not depend on who computes them. The fields of all points are checked
     before the first one runs; raises PointFailed after the last one where only the run of a point says that it
     has a mistake, such as a type that EC2 does not have, with a Sweep of the others; Interrupted after Ctrl-C,
-    with a Sweep of the points that are done."""
+    with a Sweep of the points that are done; InputError and UsageError as `Scenario.with_`."""
     if "jobs" in given:
         raise UsageError("jobs: each point of a sweep runs on one core; executor says how many do at a time")
     if "journal" in given:

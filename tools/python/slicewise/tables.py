@@ -60,7 +60,8 @@ def _names(shape: Shape, prefix: str = "") -> Iterator[str]:
 
 class Table:
     """Rows of one kind. A row is the object of the JSON document; a column is a figure of it, named by
-    its path ("latencySeconds.p99", seconds as the name says) and None where a row has none.
+    its path ("latencySeconds.p99", seconds as the name says) and None where a row has none. A frame of it has
+    the shape (len(table), len(table.columns)).
 
     It is Arrow to who asks by the PyCapsule interface: `pyarrow.table(t)`, `polars.DataFrame(t)`,
     DuckDB. Nothing of these has to be installed."""

@@ -39,9 +39,10 @@ constexpr const char* kScenario = "scenario.yaml";
 constexpr const char* kToday = "today.json";
 constexpr const char* kPlan = "plan.json";
 constexpr const char* kPage = "report.html";
+constexpr const char* kApply = "apply";
 // What an advice may be made of, beside README.md and the scenario: of one before it nothing stays.
 constexpr std::array<std::string_view, 8> kParts = {
-    kToday, kPlan, kPage, "metrics.prom", "dashboard.json", "apply", "today", "changes.diff"};
+    kToday, kPlan, kPage, "metrics.prom", "dashboard.json", kApply, "today", "changes.diff"};
 
 // The verbs in memory: what one writes the next ones read.
 class Workshop {
@@ -151,16 +152,14 @@ PlanCommand plan_command(const AdviseCommand& command, const std::string& from) 
   return plan;
 }
 
-ExportCommand bundle_command(const AdviseCommand& command, const std::string& file,
-                             const std::string& folder) {
+ExportCommand bundle_command(const AdviseCommand& command, const std::string& file) {
   const auto bundle =
       std::ranges::find(reports::kExportKinds, "bundle", &reports::ExportKind::name);
   ExportCommand exporting;
   exporting.file = file;
   exporting.kind = &*bundle;
   exporting.limits = command.limits;
-  if (file == kScenario) exporting.set = command.set;
-  exporting.out = folder;
+  exporting.out = kApply;
   return exporting;
 }
 
@@ -188,7 +187,7 @@ class Adviser {
           advice_.placeholders.size() == 1 ? "has" : "have"));
     }
     ExitCode code = simulate(imported);
-    if (is_answer(code)) code = plan();
+    if (is_answer(code)) code = plan(reading);
     if (workshop_.interrupted()) code = interrupted();
     workshop_.put("README.md", reports::advice_text(listed()));
     const ExitCode written =
@@ -234,7 +233,7 @@ class Adviser {
     return code;
   }
 
-  ExitCode plan() {
+  ExitCode plan(const ClusterReading& reading) {
     std::string from = kScenario;
     ExitCode code = workshop_.run(plan_command(command_, from));
     if (!workshop_.has(kPlan)) {
@@ -258,7 +257,7 @@ class Adviser {
     advice_.keeps_as_is = found->keep_as_is;
     // Nobody applies by mistake what follows from figures that nobody gave.
     const bool is_known = advice_.placeholders.empty();
-    if (is_known && !found->options.empty() && !found->keep_as_is) write_configuration();
+    if (is_known && !found->options.empty() && !found->keep_as_is) write_configuration(reading);
     return code;
   }
 
@@ -272,38 +271,25 @@ class Adviser {
     command("report", fmt::format("{}{} -o html={}", kPlan, input_flags(command_, flags_), kPage));
   }
 
-  void write_configuration() {
-    const auto write = [&](const std::string& file, const std::string& words, const char* folder) {
-      const ExportCommand bundle = bundle_command(command_, file, folder);
-      note_failure(workshop_.run(bundle));
-      if (!workshop_.has(fmt::format("{}/VERIFY.md", folder))) return false;
-      note_warnings();
-      command("export", fmt::format("{}{}{} --to bundle --out {}", file, words,
-                                    input_flags(command_, flags_), folder));
-      return true;
-    };
+  void write_configuration(const ClusterReading& reading) {
     const std::string option = std::string(kPlan) + "#1";
-    if (!write(option, "", "apply")) return;
+    note_failure(workshop_.run(bundle_command(command_, option)));
+    if (!workshop_.has("apply/VERIFY.md")) return;
+    note_warnings();
+    command("export", fmt::format("{}{} --to bundle --out {}", option,
+                                  input_flags(command_, flags_), kApply));
     advice_.option = workshop_.scenario(option);
-    std::string settings;
-    for (const std::string& setting : command_.set) settings += fmt::format(" --set '{}'", setting);
-    if (!write(kScenario, settings, "today")) return;
-    // To be compared: over the cluster's own objects nobody is to write what a scenario knows of
-    // them.
-    for (const char* script : {"today/apply.sh", "today/rollback.sh", "today/SHA256SUMS"}) {
-      workshop_.drop(script);
+    std::vector<scenarios::ClusterObject> there;
+    for (const SourceText& source : reading.objects) {
+      std::ranges::move(scenarios::cluster_objects(source), std::back_inserter(there));
     }
-    workshop_.put("changes.diff", reports::files_diff(files_to_apply("today/"),
-                                                      files_to_apply("apply/"), "today", "apply"));
-  }
-
-  // Sums change with every file, and nobody reads them; today has no scripts.
-  reports::ExportFiles files_to_apply(const std::string& folder) const {
-    reports::ExportFiles files = workshop_.files(folder);
-    std::erase_if(files, [](const auto& file) {
-      return file.path.ends_with("SHA256SUMS") || file.path.ends_with(".sh");
-    });
-    return files;
+    const reports::AppliedObjects applied =
+        reports::applied_objects(there, workshop_.files("apply/"));
+    for (const reports::ExportFile& file : applied.before) {
+      workshop_.put("today/" + file.path, file.text);
+    }
+    workshop_.put("changes.diff",
+                  reports::files_diff(applied.before, applied.after, "today", kApply));
   }
 
   // Of a step that the advice can do without: its first line, without those that show where.
