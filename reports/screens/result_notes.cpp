@@ -109,7 +109,7 @@ constexpr NotModelled kNotModelled[] = {
      "scheduling, the device plugin and container starts take no time unless `startup` says so"},
     {"replacing nodes by cheaper ones",
      "consolidation removes nodes and moves their pods; it buys no other instance type, does not "
-     "go back from on-demand to spot, and knows no disruption budgets"},
+     "go back from on-demand to spot, and knows no budgets of NodePools but those of 0 nodes"},
     {"a spot market",
      "nodes are taken back one by one at a constant rate and price, and a new one is always to "
      "be "
@@ -171,6 +171,12 @@ constexpr NotModelled kNotModelled[] = {
     {"disks and quotas of namespaces",
      "requests of ephemeral-storage, nodeName, other schedulers and ResourceQuotas keep no pod "
      "back here"},
+    {"partitions that follow what waits",
+     "nos cuts GPUs anew for Pending pods, by MPS and by MIG; here nos.slices and mig.changes say "
+     "beforehand what there is"},
+    {"Jobs that are exported as one",
+     "several alike are the indexes of one Job: with restartPolicy OnFailure it fails as a whole, "
+     "where each would by itself"},
     {"pods with two kinds of GPU resource", "such scenarios are refused, with the reason"},
     {"parts of DRA",
      "claims of several requests or of a share of a device, prioritised lists, MIG devices made "
