@@ -19,6 +19,7 @@
 #include "installer.hpp"
 #include "node_settings.hpp"
 #include "pod_objects.hpp"
+#include "provisioner_values.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -384,9 +385,10 @@ void add_kind(RenderExport* render, const Scenario& scenario, const models::Cata
 
 }  // namespace
 
-Expected<ExportFiles> render_bundle(const Scenario& scenario, const models::Catalogue& catalogue,
+Expected<ExportFiles> render_bundle(const Scenario& given, const models::Catalogue& catalogue,
                                     const ExportOptions& options) {
-  if (needs_dra(scenario)) return render_dra_bundle(scenario, catalogue, options);
+  if (needs_dra(given)) return render_dra_bundle(given, catalogue, options);
+  const Scenario scenario = without_empty_jobs(given);
   ExportFiles files;
   Diagnostics found;
   Bundle bundle;
@@ -410,6 +412,7 @@ Expected<ExportFiles> render_bundle(const Scenario& scenario, const models::Cata
   if (!found.empty()) return tl::unexpected(std::move(found));
   bundle.nodes = *image_nodes(scenario, catalogue, options);
   bundle.plugin = installer_of(scenario, catalogue, options);
+  std::ranges::move(provisioner_values(scenario.provisioner), std::back_inserter(files));
   add_pods(scenario, "pods/", files);
   files.push_back({"apply.sh", apply_script(bundle), true});
   files.push_back({"rollback.sh", rollback_script(bundle), true});

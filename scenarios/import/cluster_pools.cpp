@@ -14,7 +14,9 @@
 #include "../text/kubernetes_names.hpp"
 #include "../text/scalars.hpp"
 #include "live_objects.hpp"
+#include "node_clocks.hpp"
 #include "node_pool_choice.hpp"
+#include "slice_devices.hpp"
 
 namespace slicewise::scenarios {
 namespace {
@@ -86,12 +88,16 @@ Provisioner karpenter_of(const NodeGroupFile& group, bool has_overlays) {
   return karpenter;
 }
 
-// Whether a node group makes the nodes of the NodePool as well.
+// Whether a node group makes the nodes of the NodePool as well: of exported ones both have the
+// range of nodes of their pool, where a group has room for one node at least.
 bool is_other_way(const ClusterFiles& cluster, const NodeGroupFile& pool) {
-  if (pool.kind != NodeGroupFile::Kind::NodePool || pool.fewest || !pool.most) return false;
+  if (pool.kind != NodeGroupFile::Kind::NodePool || !pool.most) return false;
   return std::ranges::any_of(cluster.groups, [&](const NodeGroupFile& group) {
-    return group.kind == NodeGroupFile::Kind::NodeGroup && group.name == pool.name &&
-           group.nodes == pool.most && group.types.size() == 1 && pool.types.size() == 1 &&
+    const bool is_as_large = pool.fewest ? group.fewest == pool.fewest &&
+                                               group.most == std::max<std::int64_t>(1, *pool.most)
+                                         : group.nodes == pool.most;
+    return group.kind == NodeGroupFile::Kind::NodeGroup && group.name == pool.name && is_as_large &&
+           group.types.size() == 1 && pool.types.size() == 1 &&
            group.types.front().value == pool.types.front().value;
   });
 }
@@ -182,6 +188,7 @@ void ClusterPools::add_nodes() {
     DraftSharing files = plugin_of(node, layout == nullptr ? "" : layout->value,
                                    strategy == nullptr ? "" : strategy->value);
     take_live_sharing(node, std::move(files), alike.pool);
+    take_slices(gpus_in_slices(cluster_, node.name), options_, alike.pool);
     alike.pool.is_told = node.allocatable.has_value();
     if (!alike.node_pool.empty()) started_.insert(alike.node_pool);
     draft_.pools.push_back(std::move(alike.pool));
@@ -463,10 +470,11 @@ void ClusterPools::take_node_group(const NodeGroupFile& group, DraftPool& pool) 
 }
 
 std::optional<Provisioner> ClusterPools::provisioner() const {
-  if (karpenter_ || !autoscales_) return karpenter_;
-  Provisioner autoscaler;
-  autoscaler.kind = Provisioner::Kind::ClusterAutoscaler;
-  return autoscaler;
+  if (!karpenter_ && !autoscales_) return std::nullopt;
+  Provisioner provisioner = karpenter_.value_or(Provisioner{});
+  if (!karpenter_) provisioner.kind = Provisioner::Kind::ClusterAutoscaler;
+  take_clocks(cluster_, provisioner);
+  return provisioner;
 }
 
 DraftSharing ClusterPools::plugin_sharing(const KeyValue* config_label, std::string_view mig_label,
