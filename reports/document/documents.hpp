@@ -38,6 +38,8 @@ template <>
 const Record& record_of<ReplayGroup>();
 template <>
 const Record& record_of<ReplayOutcome>();
+template <>
+const Record& record_of<InflationOutcome>();
 
 // "atPassed" of a MaxLoad, of a VariantResult.
 const Record& at_passed_record();
