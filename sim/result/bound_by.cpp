@@ -80,8 +80,7 @@ double seconds_alone(const PoolModel& pool, const LlmDemand& there, const Worklo
   const double prompt = tokens.input_tokens / *tokens.answered;
   const double answer = tokens.output_tokens / *tokens.answered;
   const double found = prompt * tokens.prefix_hits;
-  const double steps =
-      std::max(1.0, std::ceil((prompt - found) / model.spec.llm->max_batched_tokens));
+  const double steps = std::max(1.0, std::ceil((prompt - found) / there.max_batched_tokens));
   const double pairs = models::pairs_beyond(std::llround(found), std::llround(prompt - found));
   return steps * models::step_seconds(step, (prompt - found) / steps, found) + step.pair_s * pairs +
          (answer - 1) * models::step_seconds(step, 1, prompt + answer / 2);
