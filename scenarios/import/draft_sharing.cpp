@@ -125,10 +125,9 @@ DraftSharing cut_by_mig(std::string layout, bool is_mixed) {
   return sharing;
 }
 
-bool is_known_layout(const DraftMig& mig, const std::string& instance_type,
-                     const ImportOptions& options) {
-  return !mig.configs.empty() || mig.layout.starts_with("all-") ||
-         known_layout(mig, instance_type, options) != nullptr;
+bool is_counted_layout(const DraftMig& mig, const std::string& instance_type,
+                       const ImportOptions& options) {
+  return known_layout(mig, instance_type, options) != nullptr;
 }
 
 std::int64_t units_per_gpu(const DraftSharing& sharing, const std::string& instance_type,

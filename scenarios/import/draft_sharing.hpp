@@ -50,9 +50,9 @@ DraftSharing shared_by_plugin(FileSharing mode, bool renames, bool refuses_sever
 // A layout that mig-manager knows by its name.
 DraftSharing cut_by_mig(std::string layout, bool is_mixed = true);
 
-// Whether mig-manager knows the layout, or the files write it out.
-bool is_known_layout(const DraftMig& mig, const std::string& instance_type,
-                     const ImportOptions& options);
+// Whether mig-manager has the layout for GPUs of the type, so that its instances are counted.
+bool is_counted_layout(const DraftMig& mig, const std::string& instance_type,
+                       const ImportOptions& options);
 
 // How many of a resource a GPU of such nodes is for the scheduler; 0: it is not offered.
 std::int64_t units_per_gpu(const DraftSharing& sharing, const std::string& instance_type,

@@ -129,7 +129,8 @@ std::optional<DraftPlugin> replicated_instances(const NodeGroupFile& node, const
     const std::string device(device_name(amount.resource));
     if (!is_gpu(amount) || (cut.mig->is_mixed && device == kGpuResource)) continue;
     const std::int64_t once = units_per_gpu(cut, type, device, options) * gpus_of(type, options);
-    const bool divides = once > 0 && cut.mig->configs.empty() && amount.amount % once == 0;
+    const bool divides =
+        once > 0 && is_counted_layout(*cut.mig, type, options) && amount.amount % once == 0;
     const std::int64_t replicas =
         whole_of(text_of(node, device + ".replicas")).value_or(divides ? amount.amount / once : 1);
     if (replicas < 2 || replicas > 1'000) continue;
@@ -335,8 +336,10 @@ LiveSharing sharing_of(const NodeGroupFile& node, DraftSharing files, const std:
   LiveSharing live;
   DraftSharing said = files.is_none() ? labelled_sharing(node) : std::move(files);
   const std::int64_t gpus = gpus_of(type, options);
-  const bool is_made_up = node.allocatable && said.mig &&
-                          !is_known_layout(*said.mig, type, options) &&
+  const bool is_their_own = said.mig && said.mig->configs.empty() &&
+                            !said.mig->layout.starts_with("all-") &&
+                            !is_counted_layout(*said.mig, type, options);
+  const bool is_made_up = node.allocatable && is_their_own &&
                           write_out_layout(*node.allocatable, type, options, *said.mig);
   if (said.mig && !said.plugin) said.plugin = replicated_instances(node, said, type, options);
   const bool is_told = node.allocatable && !offers_no_gpu(node);
