@@ -15,6 +15,7 @@
 #include "block_outcome.hpp"
 #include "option_order.hpp"
 #include "plan_sections.hpp"
+#include "pools_anew.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -333,7 +334,7 @@ class BlockRun {
       if (!stands || !goal) {
         note_missed(figures);
         candidate.last = answer;
-        candidate.with_spares = fails_with_spares.has_value();
+        candidate.has_spares = fails_with_spares.has_value();
         if (fails_with_spares) candidate.last->figures = std::move(fails_with_spares);
       }
     }
