@@ -14,14 +14,14 @@
 namespace slicewise::scenarios {
 namespace {
 
-using Layout = MigLayouts::value_type;
+using GpuLayout = MigLayouts::value_type;
 
 // Layouts of a GPU that add up to what a node offers.
 class LayoutSearch {
  public:
   LayoutSearch(const MigLayouts& known, std::map<std::string, std::int64_t> offered)
       : offered_(std::move(offered)) {
-    for (const Layout& layout : known) {
+    for (const GpuLayout& layout : known) {
       if (!layout.second.empty() && takes(layout, 1)) {
         layouts_.push_back(&layout);
         takes(layout, -1);
@@ -30,7 +30,7 @@ class LayoutSearch {
   }
 
   // The fewest for so many GPUs, with the GPUs of each; empty: there are none.
-  std::vector<std::pair<const Layout*, std::int64_t>> fewest(std::int64_t gpus) {
+  std::vector<std::pair<const GpuLayout*, std::int64_t>> fewest(std::int64_t gpus) {
     for (std::size_t most = 1; most <= layouts_.size(); ++most) {
       if (adds_up(0, gpus, most)) return taken_;
     }
@@ -39,7 +39,7 @@ class LayoutSearch {
 
  private:
   // False: the node does not offer as much, and nothing is taken.
-  bool takes(const Layout& layout, std::int64_t gpus) {
+  bool takes(const GpuLayout& layout, std::int64_t gpus) {
     const bool fits = std::ranges::all_of(layout.second, [&](const auto& instance) {
       const auto found = offered_.find(instance.first);
       return found != offered_.end() && gpus * instance.second <= found->second;
@@ -66,8 +66,8 @@ class LayoutSearch {
   }
 
   std::map<std::string, std::int64_t> offered_;  // and not taken
-  std::vector<const Layout*> layouts_;
-  std::vector<std::pair<const Layout*, std::int64_t>> taken_;
+  std::vector<const GpuLayout*> layouts_;
+  std::vector<std::pair<const GpuLayout*, std::int64_t>> taken_;
 };
 
 // 1g.10gb+me of nvidia.com/mig-1g.10gb.me.
