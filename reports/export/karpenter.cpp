@@ -60,10 +60,16 @@ void add_capacity_types(const NodePool& pool, json& types) {
 // that differ in nothing else.
 using TypesOfPool = std::vector<PoolNodes>;
 
-std::string name_of(const TypesOfPool& types) {
+// The label's, which pods may select; of those that differ and have one label, their own.
+std::string name_of(const TypesOfPool& types, const std::vector<TypesOfPool>& all) {
   const NodePool& first = *types.front().target.pool;
-  return types.size() == 1 ? first.name.value
-                           : first.labels.at(std::string(scenarios::kNodePoolLabel));
+  const auto label = first.labels.find(std::string(scenarios::kNodePoolLabel));
+  const auto has_label = [&](const TypesOfPool& other) {
+    return label_of_nodes(*other.front().target.pool) == label_of_nodes(first);
+  };
+  const bool is_labels = label != first.labels.end() &&
+                         (types.size() > 1 || std::ranges::count_if(all, has_label) == 1);
+  return is_labels ? label->second : first.name.value;
 }
 
 bool is_karpenter(const Provisioner& provisioner) {
@@ -123,10 +129,10 @@ class KarpenterWriter {
     cluster_ = cluster_name(options);
   }
 
-  void add(const TypesOfPool& types) {
+  void add(const TypesOfPool& types, const std::string& name) {
     if (options_.image != NodeImage::AutoMode) add_class(types.front());
-    add_pool(types);
-    for (const PoolNodes& nodes : types) add_overlay(nodes, name_of(types));
+    add_pool(types, name);
+    for (const PoolNodes& nodes : types) add_overlay(nodes, name);
   }
 
   std::vector<KarpenterObject> take() { return std::move(objects_); }
@@ -206,7 +212,7 @@ class KarpenterWriter {
     return limits;
   }
 
-  void add_pool(const TypesOfPool& types) {
+  void add_pool(const TypesOfPool& types, const std::string& name) {
     const PoolNodes& nodes = types.front();
     const NodePool& pool = *nodes.target.pool;
     const bool is_auto_mode = options_.image == NodeImage::AutoMode;
@@ -226,7 +232,7 @@ class KarpenterWriter {
     // Karpenter has no minimum; `import k8s` reads it.
     int fewest = 0;
     for (const PoolNodes& one : types) fewest += one.target.pool->nodes;
-    json metadata = {{"name", name_of(types)},
+    json metadata = {{"name", name},
                      {"annotations", {{"slicewise.dev/nodes-min", std::to_string(fewest)}}}};
     json spec = {{"template", std::move(tmpl)},
                  {"limits", limits_of(types)},
@@ -369,7 +375,7 @@ Expected<std::vector<KarpenterObject>> karpenter_objects(const scenarios::Scenar
     });
     same == pools.end() ? pools.push_back({one}) : same->push_back(one);
   }
-  for (const TypesOfPool& types : pools) writer.add(types);
+  for (const TypesOfPool& types : pools) writer.add(types, name_of(types, pools));
   return writer.take();
 }
 

@@ -101,11 +101,14 @@ std::string quota_text(std::string_view resource, std::int64_t amount) {
 // Kueue looks at those labels of a Job's node selector only that some flavor has.
 std::map<std::string, std::string> labels_of(const Flavor& flavor, const Scenario& scenario) {
   const bool by_karpenter = scenario.provisioner.kind == scenarios::Provisioner::Kind::Karpenter;
-  const std::string by_group = label_of_nodes(*flavor.pool);
-  std::map<std::string, std::string> labels = {{by_karpenter
-                                                    ? std::string(scenarios::kNodePoolLabel)
-                                                    : by_group.substr(0, by_group.find('=')),
-                                                flavor.pool->name.value}};
+  const bool is_type = is_of_node_pool(*flavor.pool);  // of a NodePool, perhaps beside others
+  const std::string group = label_of_nodes(*flavor.pool);
+  const std::size_t equals = group.find('=');
+  std::map<std::string, std::string> labels = {
+      by_karpenter && !is_type
+          ? std::pair(std::string(scenarios::kNodePoolLabel), flavor.pool->name.value)
+          : std::pair(group.substr(0, equals), group.substr(equals + 1))};
+  if (is_type) labels.emplace(scenarios::kInstanceTypeLabel, flavor.pool->instance_type.value);
   for (const Workload& workload : scenario.workloads) {
     if (workload.kind != WorkloadKind::Job) continue;
     for (const auto& [name, value] : workload.pod.node_selector) {

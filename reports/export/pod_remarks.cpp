@@ -55,8 +55,8 @@ std::string llm_remark(const Workload& workload) {
   } else {
     add("gpu-memory-utilization", llm.memory_utilization);
   }
-  add("max-num-seqs", llm.max_sequences);
-  add("max-num-batched-tokens", llm.max_batched_tokens);
+  if (llm.max_sequences) add("max-num-seqs", *llm.max_sequences);
+  if (llm.max_batched_tokens) add("max-num-batched-tokens", *llm.max_batched_tokens);
   if (llm.max_model_len) add("max-model-len", *llm.max_model_len);
   if (llm.block_size != scenarios::Llm().block_size) add("block-size", llm.block_size);
   flags += llm.prefix_caching ? " --enable-prefix-caching" : " --no-enable-prefix-caching";

@@ -166,11 +166,13 @@ constexpr Field kLlmFields[] = {
         .otherwise("as the model is"),
     field<&Llm::max_sequences>("maxSequences", "64",
                                "Sequences that run at once (vLLM's max_num_seqs).")
-        .between(1, 1'000'000),
+        .between(1, 1'000'000)
+        .otherwise("1024 on GPUs of 70 GiB and more but A100, 256 on others, as vLLM has it"),
     field<&Llm::max_batched_tokens>(
         "maxBatchedTokens", "2048",
         "Tokens of a step, decoded and prefilled (vLLM's max_num_batched_tokens).")
-        .between(1, 100'000'000),
+        .between(1, 100'000'000)
+        .otherwise("8192 on GPUs of 70 GiB and more but A100, 2048 on others, as vLLM has it"),
     field<&Llm::max_model_len>(
         "maxModelLen", "32768",
         "Tokens of the longest request (vLLM's max_model_len): a server whose cache holds fewer "

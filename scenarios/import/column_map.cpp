@@ -51,7 +51,7 @@ constexpr std::array kReadyMaps = {
         "helios", "vc,gpu_num,submit_time,start_time",
         "arrival=submit_time,start=start_time,end=end_time,run=duration,gpus=gpu_num,"
         "cpu=cpu_num,id=job_id,user=user,group=vc,state=state,gpu_use=gpu_util,sm_active=sm_active",
-        "", "times of this log name no zone; its clusters stand at UTC+8 (--utc-offset +08:00)"},
+        "", "times of this log name no zone; its clusters stand at UTC+8 (--time-zone +08:00)"},
     ReadyMap{"dlrm", "instance_sn,app_name",
              "arrival=creation_time,start=scheduled_time,end=deletion_time,"
              "gpus=gpu_request,cpu=cpu_request,memory=memory_request:gib,id=instance_sn,"

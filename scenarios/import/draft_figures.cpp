@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/scenarios/quantity.hpp"
+#include "slicewise/scenarios/serving.hpp"
 
 #include "../text/flow_text.hpp"
 #include "draft_lines.hpp"
@@ -43,7 +44,7 @@ void write_llm(const DraftLlm& llm, const std::string& name, DraftLines& lines) 
   const VllmArguments& served = llm.server.arguments;
   lines.add("    llm:");
   lines.add(fmt::format("      model: {}  # {}", in_quotes(llm.model), served.model));
-  if (served.memory_hundredths != VllmArguments().memory_hundredths) {
+  if (served.memory_hundredths != std::lround(100 * Llm().memory_utilization)) {
     lines.add(fmt::format("      memoryUtilization: {}%", served.memory_hundredths));
   }
   for (const auto& [key, value] :

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "../text/flow_text.hpp"
 
@@ -96,13 +97,23 @@ std::vector<std::string> DraftSharing::entries() const {
 
 DraftSharing shared_by_plugin(FileSharing mode, bool renames, std::int64_t replicas,
                               bool refuses_several, std::string_view device) {
+  return shared_by_plugin(mode, renames, refuses_several,
+                          {{std::string(device), replicas, {}, {}}});
+}
+
+DraftSharing shared_by_plugin(FileSharing mode, bool renames, bool refuses_several,
+                              std::vector<ReplicatedResource> resources) {
+  std::vector<std::string> entries;
+  for (const ReplicatedResource& one : resources) {
+    entries.push_back(fmt::format("{{name: {}, replicas: {}}}", one.name, one.replicas));
+  }
   DraftPlugin plugin;
   plugin.config = fmt::format(
-      "{{version: v1, sharing: {{{}: {{{}{}resources: [{{name: {}, replicas: {}}}]}}}}}}",
+      "{{version: v1, sharing: {{{}: {{{}{}resources: [{}]}}}}}}",
       mode == FileSharing::Mps ? "mps" : "timeSlicing", renames ? "renameByDefault: true, " : "",
-      refuses_several ? "failRequestsGreaterThanOne: true, " : "", device, replicas);
+      refuses_several ? "failRequestsGreaterThanOne: true, " : "", fmt::join(entries, ", "));
   plugin.renames = renames;
-  plugin.resources.push_back({std::string(device), replicas, {}, {}});
+  plugin.resources = std::move(resources);
   DraftSharing sharing;
   sharing.plugin = std::move(plugin);
   return sharing;
@@ -112,6 +123,11 @@ DraftSharing cut_by_mig(std::string layout, bool is_mixed) {
   DraftSharing sharing;
   sharing.mig = DraftMig{is_mixed, std::move(layout), {}, {}};
   return sharing;
+}
+
+bool is_counted_layout(const DraftMig& mig, const std::string& instance_type,
+                       const ImportOptions& options) {
+  return known_layout(mig, instance_type, options) != nullptr;
 }
 
 std::int64_t units_per_gpu(const DraftSharing& sharing, const std::string& instance_type,

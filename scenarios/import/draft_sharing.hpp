@@ -45,8 +45,14 @@ struct DraftSharing {
 // NVIDIA's device plugin that shares each GPU, or each instance of MIG of one kind, alike.
 DraftSharing shared_by_plugin(FileSharing mode, bool renames, std::int64_t replicas,
                               bool refuses_several = false, std::string_view device = kGpuResource);
+DraftSharing shared_by_plugin(FileSharing mode, bool renames, bool refuses_several,
+                              std::vector<ReplicatedResource> resources);
 // A layout that mig-manager knows by its name.
 DraftSharing cut_by_mig(std::string layout, bool is_mixed = true);
+
+// Whether mig-manager has the layout for GPUs of the type, so that its instances are counted.
+bool is_counted_layout(const DraftMig& mig, const std::string& instance_type,
+                       const ImportOptions& options);
 
 // How many of a resource a GPU of such nodes is for the scheduler; 0: it is not offered.
 std::int64_t units_per_gpu(const DraftSharing& sharing, const std::string& instance_type,

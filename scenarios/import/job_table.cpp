@@ -315,8 +315,7 @@ class JobTableRows {
   bool read_instant(JobField field, std::optional<std::int64_t>& time) {
     if (!has(field)) return true;
     const auto unit = time_unit(map_[field].unit);
-    const Duration offset = options_.utc_offset.value_or(Duration{});
-    if (unit) time = instant_of(text(field), *unit, offset);
+    if (unit) time = instant_of(text(field), *unit, options_.time_zone.value_or(TimeZone{}));
     return time || table_.bad(at(field), "is no time",
                               "write seconds, or a date and time (2023-11-16 18:17:03+08:00); "
                               "another unit is said by --columns arrival=COLUMN:ms");

@@ -12,6 +12,7 @@
 #include "../text/kubernetes_names.hpp"
 #include "../text/scalars.hpp"
 #include "node_pool_choice.hpp"
+#include "offered_layout.hpp"
 #include "slice_devices.hpp"
 
 namespace slicewise::scenarios {
@@ -116,6 +117,29 @@ std::optional<std::int64_t> gpus_by(const NodeGroupFile& node, const DraftSharin
     offering = std::min(offering, amount.amount / each);
   }
   return offering;
+}
+
+// How often the plugin offers each instance of MIG, which it shares by time alone: as GPU Feature
+// Discovery says (nvidia.com/mig-1g.10gb.replicas), else as often as the node offers them.
+std::optional<DraftPlugin> replicated_instances(const NodeGroupFile& node, const DraftSharing& cut,
+                                                const std::string& type,
+                                                const ImportOptions& options) {
+  std::vector<ReplicatedResource> resources;
+  bool renames = false;
+  for (const ResourceAmount& amount : node.allocatable.value_or(std::vector<ResourceAmount>())) {
+    const std::string device(device_name(amount.resource));
+    if (!is_gpu(amount) || (cut.mig->is_mixed && device == kGpuResource)) continue;
+    const std::int64_t once = units_per_gpu(cut, type, device, options) * gpus_of(type, options);
+    const bool divides =
+        once > 0 && is_counted_layout(*cut.mig, type, options) && amount.amount % once == 0;
+    const std::int64_t replicas =
+        whole_of(text_of(node, device + ".replicas")).value_or(divides ? amount.amount / once : 1);
+    if (replicas < 2 || replicas > 1'000) continue;
+    resources.push_back({device, replicas, {}, {}});
+    renames = renames || amount.resource != device;
+  }
+  if (resources.empty()) return std::nullopt;
+  return shared_by_plugin(FileSharing::TimeSlicing, renames, false, std::move(resources)).plugin;
 }
 
 DraftPool pool_of(const NodeGroupFile& node) {
@@ -314,6 +338,12 @@ LiveSharing sharing_of(const NodeGroupFile& node, DraftSharing files, const std:
   LiveSharing live;
   DraftSharing said = files.is_none() ? labelled_sharing(node) : std::move(files);
   const std::int64_t gpus = gpus_of(type, options);
+  const bool is_their_own = said.mig && said.mig->configs.empty() &&
+                            !said.mig->layout.starts_with("all-") &&
+                            !is_counted_layout(*said.mig, type, options);
+  const bool is_made_up = node.allocatable && is_their_own &&
+                          write_out_layout(*node.allocatable, type, options, *said.mig);
+  if (said.mig && !said.plugin) said.plugin = replicated_instances(node, said, type, options);
   const bool is_told = node.allocatable && !offers_no_gpu(node);
   const auto as_said = is_told ? gpus_by(node, said, type, options) : gpus;
   const auto whole = is_told ? gpus_by(node, {}, type, options) : std::nullopt;
@@ -327,6 +357,7 @@ LiveSharing sharing_of(const NodeGroupFile& node, DraftSharing files, const std:
   }
   live.is_other = !holds && !said.is_none() && (whole || live.is_guessed);
   if (!live.is_other && !live.is_guessed) live.sharing = std::move(said);
+  live.is_guessed = live.is_guessed || is_made_up;
   return live;
 }
 

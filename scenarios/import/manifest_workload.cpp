@@ -271,6 +271,7 @@ class WorkloadDraft {
     if (workload_.kind == Kind::Job) {
       if (pod_.copies > 0) workload_.pods = std::max(pod_.completions, pod_.copies);
       if (pod_.copies < workload_.pods) workload_.parallelism = pod_.copies;
+      if (pod_.succeeded > 0) note("Jobs of which a part is done: the completions that are left");
       workload_.backoff_limit = pod_.backoff_limit;
       workload_.ignores_disruptions = pod_.ignores_disruptions;
       if (pod_.restart_policy == "Never") workload_.restart_policy = pod_.restart_policy;

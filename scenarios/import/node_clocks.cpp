@@ -20,14 +20,13 @@ struct Clock {
   std::string_view flag;
   Duration Provisioner::*field;
 };
-using Kind = Provisioner::Kind;
 constexpr Clock kClocks[] = {
-    {Kind::Karpenter, "batchIdleDuration", "BATCH_IDLE_DURATION",
+    {Provisioner::Kind::Karpenter, "batchIdleDuration", "BATCH_IDLE_DURATION",
      "--batch-idle-duration=", &Provisioner::batch_idle},
-    {Kind::Karpenter, "batchMaxDuration", "BATCH_MAX_DURATION",
+    {Provisioner::Kind::Karpenter, "batchMaxDuration", "BATCH_MAX_DURATION",
      "--batch-max-duration=", &Provisioner::batch_max},
-    {Kind::ClusterAutoscaler, "scan-interval", "", "--scan-interval=", &Provisioner::scan_interval},
-    {Kind::ClusterAutoscaler, "scale-down-unneeded-time", "",
+    {Provisioner::Kind::ClusterAutoscaler, "scan-interval", "", "--scan-interval=", &Provisioner::scan_interval},
+    {Provisioner::Kind::ClusterAutoscaler, "scale-down-unneeded-time", "",
      "--scale-down-unneeded-time=", &Provisioner::unneeded_time},
 };
 

@@ -157,8 +157,8 @@ Expected<Imported> import_azure(std::span<const SourceText> files, const ImportO
       if (is_seconds(table.time())) {
         dated = false;
       } else if (!has_zone(table.time())) {
-        if (options.utc_offset) {
-          request.at -= *options.utc_offset;
+        if (options.time_zone) {
+          request.at -= options.time_zone->offset_at(request.at.ns);
         } else {
           report.guessed("times without a zone: taken for UTC",
                          [&] { return table.row().place(0); });

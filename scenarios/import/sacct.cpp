@@ -212,8 +212,8 @@ class SacctReader {
     const std::string unused = table_.unused();
     if (!unused.empty())
       report_.note("columns that are not used: " + unused, {file_.name, 1, 1, 1});
-    if (!options_.utc_offset) {
-      report_.note("sacct names no zone: its times are taken as UTC (--utc-offset says otherwise)",
+    if (!options_.time_zone) {
+      report_.note("sacct names no zone: its times are taken as UTC (--time-zone says otherwise)",
                    {file_.name, 1, 1, 1});
     }
   }
@@ -425,7 +425,7 @@ class SacctReader {
   bool read_time(std::optional<std::size_t> column, std::optional<std::int64_t>& time) {
     const std::string_view text = table_.value(column);
     if (is_missing(text)) return true;
-    time = instant_of(text, TimeUnit::Auto, options_.utc_offset.value_or(Duration{}));
+    time = instant_of(text, TimeUnit::Auto, options_.time_zone.value_or(TimeZone{}));
     return time.has_value() ||
            table_.bad(column, "is no time", "write 2024-06-10T06:13:20 or Unix seconds");
   }

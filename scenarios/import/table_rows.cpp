@@ -101,7 +101,7 @@ bool is_date(std::string_view text) {
   return text.size() > kAfterYear && text[kAfterYear] == '-' && text.find(':') != text.npos;
 }
 
-std::optional<std::int64_t> instant_of(std::string_view text, TimeUnit unit, Duration utc_offset) {
+std::optional<std::int64_t> instant_of(std::string_view text, TimeUnit unit, const TimeZone& zone) {
   const bool date = unit == TimeUnit::Iso || (unit == TimeUnit::Auto && is_date(text));
   if (!date) {
     const auto value = in_nanoseconds(text, unit);
@@ -110,7 +110,7 @@ std::optional<std::int64_t> instant_of(std::string_view text, TimeUnit unit, Dur
   if (!is_date(text)) return std::nullopt;
   const auto value = parse_trace_time(text);
   if (!value || names_zone(text)) return value;
-  return *value - utc_offset.ns;
+  return *value - zone.offset_at(*value).ns;
 }
 
 std::optional<Duration> span_of(std::string_view text, TimeUnit unit) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "slicewise/csv_lines.hpp"
+#include "slicewise/scenarios/cron.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/units.hpp"
 
@@ -24,8 +25,8 @@ std::optional<TimeUnit> time_unit(std::string_view word);
 // "", "-", "None", "Unknown", "NaN" and their like.
 bool is_missing(std::string_view text);
 
-// A point in time in nanoseconds; for dates since 1970, less `utc_offset` where they name no zone.
-std::optional<std::int64_t> instant_of(std::string_view text, TimeUnit unit, Duration utc_offset);
+// A point in time in nanoseconds; for dates since 1970, in `zone` where they name none.
+std::optional<std::int64_t> instant_of(std::string_view text, TimeUnit unit, const TimeZone& zone);
 
 // A length of time from 0 to 126 years: a number of the unit or Slurm's
 // [days-]hours:minutes:seconds.

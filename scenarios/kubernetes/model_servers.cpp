@@ -107,6 +107,20 @@ bool is_name(std::string_view text) {
          std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7f; });
 }
 
+// What vLLM takes where no flag says it: since 0.21 its CUDA graphs are among it (vLLM PR 38284).
+// Its own image says the version, and is the newest where it does not.
+int usual_hundredths(std::string_view image) {
+  constexpr std::string_view kOwn = "vllm-openai";
+  const std::size_t found = image.find(kOwn);
+  std::string_view tag = found == image.npos ? "@" : image.substr(found + kOwn.size());
+  if (tag.starts_with("@")) return 90;
+  tag.remove_prefix(std::min(tag.size(), tag.find(':') + 1));
+  if (tag.starts_with("v")) tag.remove_prefix(1);
+  int minor = 0;
+  if (tag.starts_with("0.")) std::from_chars(tag.data() + 2, tag.data() + tag.size(), minor);
+  return tag.starts_with("0.") && minor < 21 ? 90 : 92;
+}
+
 // Of those that change its memory or its steps.
 constexpr std::string_view kNotSimulated[] = {"--cpu-offload-gb", "--speculative-config",
                                               "--speculative-model"};
@@ -121,6 +135,7 @@ VllmArguments of_vllm(const ContainerFile& container) {
   const bool has_place = !words.empty() && words.front().find('/') != std::string::npos;
   if (name.empty() && container.runs_entrypoint && has_place) name = words.front();
   if (is_name(name)) arguments.model = name;
+  arguments.memory_hundredths = usual_hundredths(container.image);
   take_memory(value_of(words, "--gpu-memory-utilization"), arguments);
   arguments.max_sequences = number_of<std::int64_t>(value_of(words, "--max-num-seqs"), 1'000'000);
   arguments.max_batched_tokens =

@@ -76,6 +76,9 @@ void count(const Node& from, const PodSet& set, PodFile& pod) {
   const bool has_two = !set.counts.back().empty();
   const auto completions = count_at(from, set.completions);
   pod.completions = times(has_two ? replicas : 1, completions.value_or(has_two ? each : 1));
+  pod.succeeded = count_at(from, set.succeeded).value_or(0);
+  std::int64_t& left = completions ? pod.completions : pod.copies;
+  left = std::max<std::int64_t>(0, left - pod.succeeded);
   if (completions) pod.copies = std::min(pod.copies, pod.completions);  // no more are started
   pod.backoff_limit = count_at(from, set.backoff_limit);
   const std::string per_index = fmt::format("{}PerIndex", set.backoff_limit);

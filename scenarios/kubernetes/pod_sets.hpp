@@ -32,6 +32,7 @@ struct PodSet {
   KeyPath backoff_limit = {};
   KeyPath cron = {};         // of the schedule and what belongs to it
   KeyPath completions = {};  // takes the place of the last count for the whole of a Job
+  KeyPath succeeded = {};    // of these, as the API server says
   KeyPath fewest = {};       // replicas that an autoscaler of the kind leaves
   KeyPath most = {};
   std::int64_t by_default = 1;  // replicas where neither they nor the fewest are given

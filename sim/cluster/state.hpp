@@ -123,6 +123,7 @@ struct NodeLife {
   bool of_least = false;              // one of the fewest that the pool may have
   bool on_demand = false;             // the fallback of a spot pool
   bool needless = false;              // the pods did not need it
+  bool expired = false;               // as old as it may get
 };
 
 // A place for a node, and the node that is there.

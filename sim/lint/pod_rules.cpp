@@ -32,6 +32,7 @@ class PodJudge {
       }
     }
     judge_names();
+    judge_memory();
     judge_parts();
     if (gpu_ == nullptr || pod_.scheduler == "hami-scheduler") return;
     choose_groups();
@@ -207,6 +208,20 @@ class PodJudge {
     }
   }
 
+  // `m` is a thousandth, of a byte here, and no container starts in a few bytes.
+  void judge_memory() const {
+    constexpr Bytes kFew = mebibytes(1);
+    for (const ContainerFile& container : pod_.containers) {
+      for (const ResourceAmount& amount : container.amounts) {
+        if (amount.resource != "memory" || amount.amount >= kFew.count) continue;
+        input_.tell_as(
+            Severity::Warning, Code::ValueRange, amount.where,
+            fmt::format("{} bytes of memory: the container cannot start there", amount.amount),
+            "Mi or Gi; m is a thousandth of a byte");
+      }
+    }
+  }
+
   // Parts that HAMi's webhook refuses, or takes for less. Source: HAMi 2.10
   // pkg/device/nvidia/device.go, validateMemoryPercentage and Fit.
   void judge_parts() const {
@@ -236,9 +251,9 @@ class PodJudge {
     constexpr std::array<std::string_view, 5> kOfHami = {
         scenarios::kHamiMemory, scenarios::kHamiPercentage, scenarios::kHamiCores,
         "nvidia.com/gpu-priority", "nvidia.com/priority"};
-    const bool names_gpus = resource.starts_with("nvidia.com/gpu") ||
-                            resource.starts_with("nvidia.com/mig") ||
-                            resource.starts_with("nvidia.com/vgpu");
+    const bool names_gpus =
+        resource.starts_with("nvidia.com/gpu") || resource.starts_with("nvidia/") ||
+        resource.starts_with("nvidia.com/mig") || resource.starts_with("nvidia.com/vgpu");
     if (!names_gpus || scenarios::gpu_resource(resource) ||
         resource.starts_with(scenarios::kMigPrefix) || contains(kOfHami, resource)) {
       return false;

@@ -68,8 +68,8 @@ double gpu_busy(std::span<const Replication> replications) {
 constexpr double kHostIsBusy = 0.9;
 
 // The mean answer of a language model whose server has nobody else's.
-double seconds_alone(const PoolModel& pool, const LlmDemand& there, const WorkloadModel& model,
-                     int gpus, const TokenFigures& tokens) {
+double seconds_alone(const PoolModel& pool, const LlmDemand& there, int gpus,
+                     const TokenFigures& tokens) {
   models::LlmStep step{there.weights_s, there.token_s, there.kv_read_s, there.overhead_s};
   step.pair_s = there.pair_s;
   if (there.shared) {
@@ -80,8 +80,7 @@ double seconds_alone(const PoolModel& pool, const LlmDemand& there, const Worklo
   const double prompt = tokens.input_tokens / *tokens.answered;
   const double answer = tokens.output_tokens / *tokens.answered;
   const double found = prompt * tokens.prefix_hits;
-  const double steps =
-      std::max(1.0, std::ceil((prompt - found) / model.spec.llm->max_batched_tokens));
+  const double steps = std::max(1.0, std::ceil((prompt - found) / there.max_batched_tokens));
   const double pairs = models::pairs_beyond(std::llround(found), std::llround(prompt - found));
   return steps * models::step_seconds(step, (prompt - found) / steps, found) + step.pair_s * pairs +
          (answer - 1) * models::step_seconds(step, 1, prompt + answer / 2);
@@ -101,7 +100,7 @@ std::optional<Duration> alone(const World& world, const WorkloadModel& model,
     if (!demand.schedulable) continue;
     for (const LlmDemand& there : demand.llm) {
       const Duration here =
-          from_seconds(seconds_alone(world.pools[p], there, model, demand.gpus, *result.tokens));
+          from_seconds(seconds_alone(world.pools[p], there, demand.gpus, *result.tokens));
       gpu = std::min(gpu.value_or(here), here);
     }
     if (model.spec.llm) continue;

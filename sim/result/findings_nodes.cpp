@@ -44,36 +44,49 @@ void surplus_finding(const World& world, std::size_t p, const NodeDynamics& dyna
       std::string(help_to_know(provisioner.kind)));
 }
 
-// Jobs that ran on nodes which the provisioner took away.
+// Jobs that ran on nodes which the provisioner took away for `why`.
 void disrupted_finding(const World& world, std::span<const Replication> replications,
+                       RunsLost WorkloadRecord::*runs, std::string_view why, std::string_view help,
                        Diagnostics& found) {
   std::size_t most = 0;
   double jobs = 0;
   Duration lost;
   const auto of = [&](std::size_t w) {
-    return mean_over(replications, [&](const Replication& r) { return r.workloads[w].disrupted; });
+    return mean_over(replications,
+                     [&](const Replication& r) { return (r.workloads[w].*runs).jobs; });
   };
   for (std::size_t w = 0; w < world.workloads.size(); ++w) {
     jobs += of(w);
     if (of(w) > of(most)) most = w;
-    for (const Replication& r : replications) lost += r.workloads[w].gpu_disrupted;
+    for (const Replication& r : replications) lost += (r.workloads[w].*runs).gpu_time;
   }
   if (jobs == 0) return;
-  const bool karpenter = world.provisioner.kind == Provisioner::Kind::Karpenter;
   add_diagnostic(
       found, Code::JobsDisrupted, world.workloads[most].spec.name.where,
-      fmt::format("{} removed the node of a running job {} in a run: it started over, and {} "
+      fmt::format("{} removed the node of a running job {} in a run{}: it started over, and {} "
                   "GPU-hours of what was done are lost",
                   scenarios::provisioner_name(world.provisioner.kind),
-                  jobs == 1 ? "once" : short_text(jobs, 4) + " times",
+                  jobs == 1 ? "once" : short_text(jobs, 4) + " times", why,
                   short_text(to_seconds(lost) / 3600 / static_cast<double>(replications.size()))),
+      std::string(help));
+}
+
+void disrupted_findings(const World& world, std::span<const Replication> replications,
+                        Diagnostics& found) {
+  const bool karpenter = world.provisioner.kind == Provisioner::Kind::Karpenter;
+  disrupted_finding(
+      world, replications, &WorkloadRecord::disrupted, "",
       karpenter
           ? fmt::format(
                 "keep their nodes (podTemplate.annotations: {{{}: \"true\"}}), or let Karpenter "
                 "remove empty nodes only (consolidation: WhenEmpty) or later (consolidateAfter)",
                 scenarios::kDoNotDisrupt)
           : fmt::format("keep their nodes: podTemplate.annotations: {{{}: \"false\"}}",
-                        scenarios::kSafeToEvict));
+                        scenarios::kSafeToEvict),
+      found);
+  disrupted_finding(world, replications, &WorkloadRecord::expired, " for its age (expireAfter)",
+                    "an expireAfter longer than the job and what the node ran before, or none",
+                    found);
 }
 
 // The label for which its pods wait, and which nodes get only once they have joined; "": none.
@@ -152,7 +165,7 @@ void node_findings(const World& world, std::span<const Replication> replications
     interruption_finding(world, p, *dynamics, found);
     surplus_finding(world, p, *dynamics, found);
   }
-  disrupted_finding(world, replications, found);
+  disrupted_findings(world, replications, found);
   never_launched_findings(world, replications, found);
 }
 

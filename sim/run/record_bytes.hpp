@@ -63,8 +63,9 @@ SLICEWISE_MEMBERS(ScalingRecord, replica_ns, most, ups, downs, start_up)
 SLICEWISE_MEMBERS(NotebookRecord, sessions, cells, culled, active_users, waiting, session_start,
                   slowdown, gave_up)
 SLICEWISE_MEMBERS(PipelineRecord, units_done, units_in_objective, requests)
+SLICEWISE_MEMBERS(RunsLost, jobs, gpu_time)
 SLICEWISE_MEMBERS(WorkloadRecord, jobs_done, jobs_failed, runs_missed, runs_replaced, disrupted,
-                  gpu_disrupted, oom_kills, faults, crash_looping, pending_for_good,
+                  expired, oom_kills, faults, crash_looping, pending_for_good,
                   longest_pending, units_done, units_in_objective, units_under_way, completion,
                   wait, unfinished, waiting, quota_wait, quota_stops, quota_waiting, never_admitted, outcomes, requests,
                   tokens, scaling, notebooks, gpu_busy, gpu_lost, pod_running, backing_off,

@@ -235,6 +235,18 @@ void size_cache(const Llm& llm, Bytes memory, Bytes context, const PartOfModel& 
   demand.gpu_memory = starts ? loaded + pool : std::max(memory, least);
 }
 
+// What a step holds at the most, where nobody says it as vLLM has it for its server by what NVML
+// says of the GPU: HAMi makes that the limit of the pod. Source: vllm/engine/arg_utils.py,
+// EngineArgs.get_batch_defaults, 0.9 to 0.30; A100s are left out since PR 17885.
+void limit_steps(const Llm& llm, const PoolModel& pool, const DomainKind& kind, Bytes of_client,
+                 LlmDemand& demand) {
+  const bool by_hami = pool.books && pool.books->keeper == GpuBooks::Keeper::Hami;
+  const Bytes seen = by_hami ? of_client : kind.memory;
+  const bool large = seen >= gibibytes(70) && !pool.gpu->name.starts_with("A100");
+  demand.max_sequences = llm.max_sequences.value_or(large ? 1024 : 256);
+  demand.max_batched_tokens = llm.max_batched_tokens.value_or(large ? 8192 : 2048);
+}
+
 std::string gib_text(Bytes bytes) { return fmt::format("{:.1f} GiB", in_gibibytes(bytes)); }
 
 // Whether a request of max_model_len fits into the pool.
@@ -457,6 +469,7 @@ void model_llm(const Catalogue& catalogue, const GpuModel* from, const World& wo
       time_adapters(llm, *pool.gpu, share.bandwidth, gpus, there);
       const Bytes memory = client_memory(demand, kind);
       size_cache(llm, memory, pool.context_memory, part, there);
+      limit_steps(llm, pool, kind, memory, there);
       if (llm.sleep) there.sleep = sleep_of(*llm.sleep, part.weights, pool);
       const bool comes_here =
           admits(pool, model.spec.pod) && std::ranges::any_of(kind.tickets, [&](const auto& of) {

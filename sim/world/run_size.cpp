@@ -30,18 +30,19 @@ struct Load {
 
 // Requests a second that its replicas can answer where they are fastest.
 double most_requests(const WorkloadModel& workload) {
+  const auto& llm = workload.spec.llm;
   double least = std::numeric_limits<double>::infinity();
   for (const PoolDemand& pool : workload.on_pool) {
     for (std::size_t k = 0; k < pool.in_kind.size(); ++k) {
       const Demand& demand = pool.in_kind[k];
-      least = std::min(least, to_seconds(demand.gpu));
+      double here = to_seconds(demand.gpu);
       for (std::size_t b = 0; b < demand.batches.size(); ++b) {
-        least = std::min(least, to_seconds(demand.batches[b].gpu) / static_cast<double>(b + 1));
+        here = std::min(here, to_seconds(demand.batches[b].gpu) / static_cast<double>(b + 1));
       }
+      if (llm && llm->output) here *= llm->output->mean / pool.llm[k].max_sequences;
+      least = std::min(least, here);
     }
   }
-  const auto& llm = workload.spec.llm;
-  if (llm && llm->output) least *= llm->output->mean / std::max(1, llm->max_sequences);
   return std::isfinite(least) ? workload.spec.count / least
                               : std::numeric_limits<double>::infinity();
 }

@@ -113,6 +113,16 @@ TEST(Kueue, QueuesTheJobsThatACronJobMakes) {
               AllOf(HasSubstr("# By hand: PyTorchJob nightly-train"), Not(HasSubstr("- patch:"))));
 }
 
+// Kueue writes them into the pods: no node has the name of a pool of a NodePool.
+TEST(Kueue, FlavorsHaveTheLabelOfTheNodePool) {
+  Scenario scenario = nightly();
+  scenario.provisioner.kind = scenarios::Provisioner::Kind::Karpenter;
+  scenario.node_pools.front().labels["karpenter.sh/nodepool"] = "gpus";
+  EXPECT_THAT(text_of(export_of("kueue", scenario)),
+              HasSubstr("  nodeLabels:\n    karpenter.sh/nodepool: gpus\n"
+                        "    node.kubernetes.io/instance-type: "));
+}
+
 // A scenario with queues of its own has those, and no others.
 TEST(Kueue, WritesTheQueuesThatWereSimulated) {
   Scenario scenario = nightly();

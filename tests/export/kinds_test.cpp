@@ -281,7 +281,10 @@ TEST(Karpenter, PoolsOfOneNodePoolAreItsInstanceTypes) {
                     HasSubstr("  name: gpus\n"), HasSubstr("    nodes: \"8\"\n")));
   scenario.node_pools.front().expire_after = hours(1);
   EXPECT_EQ(node_pools().first, 2) << "they differ";
+  EXPECT_THAT(node_pools().second, Not(HasSubstr("  name: gpus\n"))) << "nor have both its name";
   EXPECT_THAT(node_pools().second, HasSubstr("      expireAfter: \"3600s\"\n"));
+  scenario.node_pools.pop_back();
+  EXPECT_THAT(node_pools().second, HasSubstr("  name: gpus\n")) << "its pods select it";
 }
 
 TEST(Karpenter, SaysWhatTheProvisionerOfTheScenarioDoes) {

@@ -197,7 +197,7 @@ TEST(Jobs, KalosOfAcmeCountsTheWaitIntoItsDuration) {
 
 TEST(Jobs, HeliosTimesTakeTheZoneThatIsGiven) {
   ImportOptions options;
-  options.utc_offset = hours(8);
+  options.time_zone = TimeZone{hours(8)};
   const ImportedCsv got = imported_table(
       "job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,"
       "queue\n1,u,v,4,16,1,NODE_FAIL,1970-01-02 08:00:00,1970-01-02 08:00:05,1970-01-02 08:01:05,"

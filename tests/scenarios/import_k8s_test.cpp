@@ -32,6 +32,19 @@ TEST(ImportK8s, AJobGivesUpAsItsFileSays) {
   EXPECT_EQ(k8s({once}).scenario.workloads[0].backoff_limit, 0);
 }
 
+// It was simulated from its start.
+TEST(ImportK8s, OfAJobThatIsPartlyDoneTheRestIsLeft) {
+  const auto left = [](const std::string& status) {
+    return k8s({std::string(kJob) + "status: " + status + "\n"}).scenario.workloads;
+  };
+  EXPECT_EQ(left("{active: 2}").at(0).count, 6);
+  const Workload train = left("{succeeded: 3, active: 2}").at(0);
+  EXPECT_EQ(train.count, 3);
+  EXPECT_EQ(train.parallelism, 2);
+  EXPECT_EQ(left("{succeeded: 5, active: 1}").at(0).count, 1);
+  EXPECT_FALSE(left("{succeeded: 5, active: 1}").at(0).parallelism);
+}
+
 TEST(ImportK8s, TheFailuresOfAJobCountTogetherUnlessTheyAreOfItsIndexes) {
   const auto train = [](const std::string& more) {
     std::string job(kJob);

@@ -408,5 +408,24 @@ TEST(ImportK8s, WhoIsOnNodesMadeUpForLargerPodsIsSaid) {
   EXPECT_EQ(k8s({pod("a", 1) + pod("b", 1)}, options).said.count("which others need"), 0);
 }
 
+// The files of an exported bundle: they were two pools, at twice the price.
+TEST(ImportK8s, ABundlesNodePoolIsThePoolOfItsNodeGroup) {
+  const auto pools = [](const std::string& least, const std::string& sizes) {
+    return k8s({"apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmetadata: {name: c, region: "
+                "us-west-2}\nmanagedNodeGroups: [{name: t4, instanceType: g4dn.xlarge, " +
+                sizes +
+                "}]\n---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: t4, "
+                "annotations: {slicewise.dev/nodes-min: \"" +
+                least +
+                "\"}}\nspec:\n  limits: {nodes: 3}\n  template: {spec: {requirements: [{key: "
+                "node.kubernetes.io/instance-type, operator: In, values: [g4dn.xlarge]}]}}\n---\n" +
+                std::string(kDeployment)})
+        .scenario.node_pools.size();
+  };
+  EXPECT_EQ(pools("3", "desiredCapacity: 3, minSize: 3, maxSize: 3"), 1U);
+  EXPECT_EQ(pools("0", "desiredCapacity: 0, minSize: 0, maxSize: 3"), 1U);
+  EXPECT_EQ(pools("1", "desiredCapacity: 0, minSize: 0, maxSize: 3"), 2U);
+}
+
 }  // namespace
 }  // namespace slicewise::scenarios

@@ -312,7 +312,7 @@ VllmArguments started_by(const std::string& command,
 TEST(VllmArguments, AreReadAsTheyAreWritten) {
   const VllmArguments plain = started_by("--model a/B --max-num-seqs 64 --port 80");
   EXPECT_EQ(plain.model, "a/B");
-  EXPECT_EQ(plain.memory_hundredths, 90);
+  EXPECT_EQ(plain.memory_hundredths, 92);
   EXPECT_EQ(plain.max_sequences, 64);
   EXPECT_FALSE(plain.max_batched_tokens);
   const VllmArguments shell = started_by(
@@ -324,7 +324,7 @@ TEST(VllmArguments, AreReadAsTheyAreWritten) {
   EXPECT_EQ(started_by("--gpu-memory-utilization 1").memory_hundredths, 100);
   for (const char* wrong : {"--gpu-memory-utilization 1.5", "--gpu-memory-utilization -0.5",
                             "--gpu-memory-utilization", "--gpu-memory-utilization x"}) {
-    EXPECT_EQ(started_by(wrong).memory_hundredths, 90) << wrong;
+    EXPECT_EQ(started_by(wrong).memory_hundredths, 92) << wrong;
   }
   EXPECT_EQ(started_by("vllm serve --port 80").model, "");
   const VllmArguments shared = started_by(
@@ -374,6 +374,19 @@ bool says(const Written& result, std::string_view what) {
   return std::ranges::any_of(result.said.log.remarks, [&](const ImportRemark& remark) {
     return remark.what.find(what) != std::string::npos;
   });
+}
+
+// 0.9 up to 0.20, 0.92 since (vLLM PR 38284): the image's tag says which it is.
+TEST(VllmArguments, ShareOfTheMemoryIsThatOfTheVersion) {
+  for (const char* newer : {"", ":latest", ":v0.21.0", ":v0.30.1-cu130", ":nightly-x", ":v1.0.0"}) {
+    EXPECT_EQ(started_by("", std::string("vllm/vllm-openai") + newer).memory_hundredths, 92)
+        << newer;
+  }
+  for (const char* older : {":v0.20.2", ":v0.11.0@sha256:0.99", ":0.9.1", "@sha256:ab"}) {
+    EXPECT_EQ(started_by("", std::string("vllm/vllm-openai") + older).memory_hundredths, 90)
+        << older;
+  }
+  EXPECT_EQ(started_by("vllm serve", "mine:v0.30.0").memory_hundredths, 90) << "its own version";
 }
 
 // They were services of 2 GiB and 30 ms a request.

@@ -238,6 +238,48 @@ TEST(ImportPlaces, MigLayoutsOfSeveralProfilesHaveEachOfThem) {
   EXPECT_TRUE(of_half("nvidia.com/mig-2g.10gb"));
 }
 
+// Replicas of instances were lost, and pools made up for the pods that run on them.
+TEST(ImportPlaces, InstancesOfMigAreSharedAsNodesOfferThem) {
+  ImportOptions options;
+  options.instances = kTypes;
+  options.mig_layouts["p4d.24xlarge"] = {{"all-1g.10gb", {{"nvidia.com/mig-1g.10gb", 4}}},
+                                         {"all-1g.5gb", {{"nvidia.com/mig-1g.5gb", 7}}},
+                                         {"all-3g.20gb", {{"nvidia.com/mig-3g.20gb", 2}}},
+                                         {"all-disabled", {}}};
+  const auto of = [&](const std::string& labels, const std::string& allocatable,
+                      const std::string& resource) {
+    const Written result = k8s({mig_node(labels, allocatable) + pods("w", "", resource)}, options);
+    EXPECT_EQ(result.scenario.node_pools.size(), 1U) << result.yaml;
+    EXPECT_FALSE(result.find("w")->may_stay_pending);
+    return result;
+  };
+  const auto shares = [](const Written& result) {
+    const auto& plugin = result.scenario.node_pools.at(0).device_plugin;
+    EXPECT_TRUE(plugin && plugin->time_slicing) << result.yaml;
+    return plugin->time_slicing.value();
+  };
+  const PluginSharing renamed = shares(
+      of("all-1g.10gb, nvidia.com/mig.strategy: mixed, nvidia.com/mig-1g.10gb.replicas: \"4\"",
+         "nvidia.com/mig-1g.10gb.shared: 128", "nvidia.com/mig-1g.10gb.shared"));
+  EXPECT_EQ(renamed.resources.at(0).replicas, 4);
+  EXPECT_TRUE(renamed.rename_by_default);
+  const PluginSharing counted = shares(of("all-1g.10gb, nvidia.com/mig.strategy: single",
+                                          "nvidia.com/gpu: 128", "nvidia.com/gpu"));
+  EXPECT_EQ(counted.resources.at(0).replicas, 4);
+  EXPECT_FALSE(counted.rename_by_default);
+  // Four GPUs of 7, four of 2; nobody says it but the node.
+  const Written own = of("half-half", "nvidia.com/mig-1g.5gb: 28, nvidia.com/mig-3g.20gb: 8",
+                         "nvidia.com/mig-3g.20gb");
+  EXPECT_FALSE(own.scenario.node_pools[0].device_plugin);
+  ASSERT_TRUE(own.scenario.node_pools[0].mig);
+  EXPECT_NE(own.yaml.find("{devices: [0, 1, 2, 3], mig-enabled: true, mig-devices: {\"1g.5gb\": 7}"),
+            std::string::npos)
+      << own.yaml;
+  EXPECT_TRUE(of("some", "nvidia.com/gpu: 6, nvidia.com/mig-3g.20gb: 4", "nvidia.com/gpu")
+                  .scenario.node_pools[0]
+                  .mig);
+}
+
 std::string live_node(const std::string& labels, const std::string& allocatable,
                       const std::string& taints = "") {
   return "---\nkind: Node\nmetadata: {name: n, labels: {node.kubernetes.io/instance-type: "

@@ -67,8 +67,8 @@ TEST(ImportAzure, CrlfNoLastLineFeedAndSevenDecimals) {
 
 TEST(ImportAzure, TimesWithoutAZoneAreGuessedUnlessSaid) {
   EXPECT_EQ(counted(import_of(ImportKind::Azure, kAzure), "without a zone"), 2);
-  const Imported eastern = import_of(ImportKind::Azure, kAzure,
-                                     with([](ImportOptions& o) { o.utc_offset = hours(-5); }));
+  const Imported eastern = import_of(
+      ImportKind::Azure, kAzure, with([](ImportOptions& o) { o.time_zone = TimeZone{hours(-5)}; }));
   EXPECT_EQ(counted(eastern, "without a zone"), 0);
   EXPECT_EQ(log_of(eastern).origin_unix_s, 1'700'158'623 + 5 * 3600);
   const Imported zoned =

@@ -8,6 +8,7 @@
 namespace slicewise::scenarios {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -106,10 +107,31 @@ TEST(Sacct, WhatIsNoTableOfBarsOrHasOtherColumnsIsSaidAtOnce) {
   EXPECT_THAT(refused("JobID|State\n1|COMPLETED\n"), HasSubstr("Submit and AllocTRES"));
 }
 
+TEST(Sacct, TimesOfAZoneKnowItsSummerTime) {
+  ImportOptions options;
+  options.columns = "JobIDRaw,Submit,Start,End,AllocTRES";
+  options.time_zone = time_zone("Europe/Berlin");
+  const auto row = [](const char* id, const char* day) {
+    std::string text = id;
+    for (const char* time : {"00:00:00", "00:00:01", "00:00:11"}) {
+      text += std::string("|") + day + "T" + time;
+    }
+    return text + "|gres/gpu=1\n";
+  };
+  // 24 h from one midnight to the next, 23 h over the night of 31 March.
+  EXPECT_THAT(
+      imported_csv(ImportKind::Sacct,
+                   {row("1", "2024-03-30") + row("2", "2024-03-31") + row("3", "2024-04-01")},
+                   options)
+          .csv,
+      AllOf(HasSubstr("# origin_unix_s=1711753200\n"), HasSubstr("\n86400,10,"),
+            HasSubstr("\n169200,10,")));
+}
+
 TEST(Sacct, WithoutAHeaderMigShardsAndAZone) {
   ImportOptions options;
   options.columns = "JobIDRaw,Submit,Start,End,AllocTRES";
-  options.utc_offset = hours(2);
+  options.time_zone = TimeZone{hours(2)};
   options.replicas = 8;
   const std::string times = "|2024-06-10T08:13:20|2024-06-10T08:13:21|2024-06-10T08:13:31|";
   const ImportedCsv got =

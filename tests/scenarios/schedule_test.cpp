@@ -81,6 +81,28 @@ TEST(Cron, ZonesAreAsFarFromUtcAsInTheWeekOfTheRun) {
   EXPECT_FALSE(zone_of_offset(minutes(330)));
 }
 
+// Of local times, in seconds as if they were UTC. Expected: Python zoneinfo.
+TEST(TimeZone, SummerTimeIsThatOfTheDay) {
+  const auto offset = [](const char* zone, std::int64_t local_s) {
+    return time_zone(zone)->offset_at(local_s * 1'000'000'000).ns / minutes(1).ns;
+  };
+  EXPECT_EQ(offset("Europe/Berlin", 1718007200), 120);     // 2024-06-10T08:13:20
+  EXPECT_EQ(offset("Europe/Berlin", 1704874400), 60);      // 2024-01-10T08:13:20
+  EXPECT_EQ(offset("Europe/Berlin", 1711850399), 60);      // 2024-03-31T01:59:59
+  EXPECT_EQ(offset("Europe/Berlin", 1711852200), 60);      // 02:30, which is not there
+  EXPECT_EQ(offset("Europe/Berlin", 1711854000), 120);     // 03:00
+  EXPECT_EQ(offset("Europe/Berlin", 1729996200), 120);     // 2024-10-27T02:30, the first
+  EXPECT_EQ(offset("Europe/Berlin", 1729998000), 60);      // 03:00
+  EXPECT_EQ(offset("Australia/Sydney", 1704874400), 660);  // summer there
+  EXPECT_EQ(offset("Australia/Sydney", 1718007200), 600);
+  EXPECT_EQ(offset("America/New_York", 1718007200), -240);
+  EXPECT_EQ(offset("Europe/Dublin", 1718007200), 60);
+  EXPECT_EQ(offset("Europe/Dublin", 1704874400), 0);
+  EXPECT_EQ(offset("Asia/Kolkata", 1718007200), 330);
+  EXPECT_EQ(parse_time_zone("-03:30")->offset_at(0), minutes(-210));
+  EXPECT_FALSE(parse_time_zone("8"));
+}
+
 const std::string kWork = "work: {units: 1}, measured: {unitTime: 18s, gpuBusy: 50%}";
 
 std::string nightly(const std::string& schedule, const std::string& more = "",

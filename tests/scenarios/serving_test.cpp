@@ -89,7 +89,7 @@ TEST(Llm, StepTimesAreExact) {
   EXPECT_EQ(llm.kv_bytes_per_token->count, 131'072);
   EXPECT_EQ(llm.input->law, RandomAmount::Law::Constant);
   EXPECT_EQ(llm.input->mean, 600);
-  EXPECT_EQ(llm.max_sequences, 256);
+  EXPECT_FALSE(llm.max_sequences) << "vLLM's, by the GPU";
 }
 
 TEST(Llm, LimitsAndLengthsAreRead) {

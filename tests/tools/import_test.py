@@ -85,7 +85,7 @@ class Import(VerbCase):
         self.expect(2, "--name goes with -o scenario", "openb", LOGS + "openb.csv", "--name", "a")
         self.expect(3, "-:1:1: error[TRACE_FORMAT]: the file is empty", "azure", "-")
         self.expect(2, "is not one of", "open", "-f", "x")
-        self.expect(2, "--utc-offset", "sacct", "-f", "-", "--utc-offset", "8")
+        self.expect(2, "did you mean Europe/Berlin?", "sacct", "-f", "-", "--time-zone", "Europe/Berln")
         self.expect(5, "cannot read", "openb", "-f", "/nowhere")
         self.expect(2, "did you mean us-east-1?", "k8s", "-f", "-", "--region", "us-esat-1")
         self.expect(3, "TRACE_COLUMN", "openb", "-f", "-", stdin="a,b\n1,2\n")

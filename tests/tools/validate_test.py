@@ -93,6 +93,18 @@ class OwnMeasurements(unittest.TestCase):
             result = run("validate", "measurements", *arguments, "-o", "csv")
         return result, list(csv.DictReader(io.StringIO(result.stdout)))
 
+    def test_one_flag_takes_several_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            files = []
+            for n, workload in enumerate(["one", "two"]):
+                files.append(pathlib.Path(folder, f"{n}.csv"))
+                files[-1].write_text(f"workload,gpu,latency_ms,sharing,clients\n{workload},A10G,9,mps,2\n"
+                                     f"{workload},A10G,20,mps,4\n", encoding="utf-8")
+            result = run("validate", "measurements", "--measurements", *map(str, files), "-o", "csv")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for workload in ["one", "two"]:
+            self.assertIn(workload, result.stdout)
+
     def test_outputs_of_tools_are_read_and_flags_say_what_they_leave_out(self):
         shared = "workload,gpu,latency_ms,sharing,clients\nasr,A10G,9,mps,2\nasr,A10G,20,mps,4\n"
         result, rows = self.validated(self.PERF, shared, "--workload", "asr", "--gpu", "A10G")

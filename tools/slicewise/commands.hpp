@@ -206,7 +206,7 @@ struct ImportCommand {
   ImportFormat format = ImportFormat::Trace;
   std::string file_named_by_format;  // of "-o trace.swt"
   scenarios::ImportOptions options;  // but for what is read of these
-  std::string utc_offset;            // "+08:00"
+  std::string time_zone;             // "+08:00", "Europe/Berlin"
   std::string from;                  // "100d"
   std::string length;
   std::string rate_scale;

@@ -85,9 +85,17 @@ std::optional<std::vector<ReplicaStep>> replica_steps(std::span<const ReplicaWin
 struct TimeZone {
   Duration offset;       // local time - UTC
   bool changes = false;  // by summer time, later in the year
+  // How it changes each year, as POSIX writes it: "CET-1CEST,M3.5.0,M10.5.0/3"; "": nobody knows.
+  std::string_view rule{};
+
+  // Local time - UTC at a local time in nanoseconds since 1970, by that rule, whatever the year. Of
+  // an hour that comes twice, the first; of one that is left out, as before.
+  Duration offset_at(std::int64_t local_ns) const;
 };
 // By its name in IANA's database; "" is UTC. nullopt: there is none of that name.
 std::optional<TimeZone> time_zone(std::string_view name);
+// By its name, or its distance from UTC: "+01:00".
+Parsed<TimeZone> parse_time_zone(std::string_view text);
 // What may be meant by a name that is none.
 std::string unknown_zone_help(std::string_view name);
 // "Etc/GMT-1", which is UTC+1; nullopt: no whole hours.

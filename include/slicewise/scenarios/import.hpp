@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "slicewise/diagnostics.hpp"
+#include "slicewise/scenarios/cron.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/scenarios/node_pool.hpp"
 #include "slicewise/scenarios/node_requirements.hpp"
@@ -73,8 +74,8 @@ struct ImportOptions {
   std::string name;     // of the scenario; "": of the file
   std::string region;   // K8s: of the nodes; "": as the files say, else us-east-1
   std::string columns;  // Jobs: a ready map ("philly") or "arrival=submit_time,run=run_time"
-  std::optional<Duration> utc_offset;  // of times without a zone: local time - UTC; absent: UTC
-  std::optional<Duration> from;  // window of arrivals, in the source's own time from its first
+  std::optional<TimeZone> time_zone;  // of times that name none; absent: UTC
+  std::optional<Duration> from;       // window of arrivals, in the source's own time from its first
   std::optional<Duration> length;
   bool skip_bad = false;                // count bad rows instead of stopping at them
   std::vector<InstanceGpus> instances;  // the catalogue's, the smaller of a family first

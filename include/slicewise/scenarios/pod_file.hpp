@@ -113,7 +113,8 @@ struct PodFile {
   SourceLocation where;          // of the name
   SourceLocation object_where;   // where the object begins
   std::int64_t copies = 1;       // replicas, parallelism
-  std::int64_t completions = 1;  // of a Job
+  std::int64_t completions = 1;  // of a Job, that are left
+  std::int64_t succeeded = 0;    // ... and before them
   std::optional<std::int64_t> backoff_limit;
   std::optional<CronFile> cron;
   PodPurpose purpose = PodPurpose::Unsaid;      // by the kind of the object

@@ -209,8 +209,8 @@ struct Llm {
   std::optional<int> tensor_parallel_size;  // GPUs that share every layer; absent: those of the pod
   std::string quantization;                 // of the layers: "FP8", "INT4"; "": as the model is
   std::string kv_cache_dtype;               // "FP8"; "": as the model is
-  int max_sequences = 256;                  // running at once
-  int max_batched_tokens = 2048;            // of a step: decoded and prefilled
+  std::optional<int> max_sequences;         // running at once; absent: vLLM's own, by the GPU
+  std::optional<int> max_batched_tokens;    // of a step, decoded and prefilled; likewise
   std::optional<int> max_model_len;  // tokens of a request: what the pool has to hold at start
   bool prefix_caching = true;        // of blocks that are known to be alike
   int block_size = 16;               // tokens: what is found is a multiple of it

@@ -240,6 +240,8 @@ struct LlmDemand {
   double adapter_load_s = 0;      // one LoRA adapter comes into GPU memory
   double adapter_read_s = 0;      // ... and is read in a step
   std::int64_t cache_tokens = 0;  // size of the KV pool of one pod; 0: it does not start here
+  int max_sequences = 0;          // running at once
+  int max_batched_tokens = 0;     // of a step
   Bytes gpu_memory;               // of one GPU: weights and KV pool
   Bytes spare;                    // ... that must be free beside it at start
   Bytes least;                    // that a server must have of a GPU: weights, context, one block

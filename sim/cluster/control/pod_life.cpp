@@ -392,6 +392,7 @@ void PodLife::evict(std::uint32_t evicted, Eviction why) {
   WorkloadRecord& record = run_.record_of(run_.cluster.pods[evicted]);
   const bool fails = why != Eviction::Stopped && fails_when_deleted(model) && quotas_.lets(evicted);
   const auto wait = fails ? sets_.wait_after_failure(evicted) : Duration{};
+  const TimePoint again = endings_.deleted_at(evicted) + wait.value_or(Duration{});
   Duration lost;
   const bool starts_over =
       model.spec.kind == WorkloadKind::Job && holds_container(run_.cluster.pods[evicted].phase);
@@ -411,17 +412,17 @@ void PodLife::evict(std::uint32_t evicted, Eviction why) {
     run_.timers.clear(TimerKind::Pod, p);
     release_node(p);
     ++run_.record.evicted;
-    // It was deleted when its time to end began.
-    if (wait && *wait <= kTerminationGracePeriod) return submit(p);
+    if (wait && again <= run_.now) return submit(p);
     enter_phase(run_, p, PodPhase::Recreating);
-    if (wait) run_.timers.set(TimerKind::Pod, p, run_.now + *wait - kTerminationGracePeriod);
+    if (wait) run_.timers.set(TimerKind::Pod, p, again);
   });
   run_.wake_scheduler();
   if (worth_of_killed(model) == Worth::Lost) record.gpu_lost += lost;
   if (!wait) sets_.fail(evicted, *this);
-  if (why != Eviction::Unneeded || !starts_over) return;
-  ++record.disrupted;
-  record.gpu_disrupted += lost;
+  if (!starts_over || (why != Eviction::Unneeded && why != Eviction::Expired)) return;
+  RunsLost& runs = why == Eviction::Expired ? record.expired : record.disrupted;
+  ++runs.jobs;
+  runs.gpu_time += lost;
 }
 
 void PodLife::remove(std::uint32_t p) {

@@ -30,6 +30,7 @@ class Services;
 enum class Eviction : std::uint8_t {
   Drained,    // the node ends, or gets another MIG layout
   Unneeded,   // likewise, because nobody needs it any more: what sharing nodes costs jobs
+  Expired,    // likewise, because it is as old as it may get
   Preempted,  // by one of higher priority
   Stopped,    // it will go on where it was
 };

@@ -16,7 +16,7 @@ void Terminations::begin(std::uint32_t pod) {
       works = replicas_.of_pod(p).outstanding > 0;
     }
     if (is_bound(ends.phase)) {
-      endings_.push_back({p, works ? run_.now + kTerminationGracePeriod : run_.now});
+      endings_.push_back({p, run_.now, works ? run_.now + kTerminationGracePeriod : run_.now});
     }
   });
   arm();

@@ -41,6 +41,11 @@ class Terminations {
   // All pods of the job end, those that do not already.
   void begin(std::uint32_t pod);
   bool is_ending(std::uint32_t pod) const { return contains(endings_, pod, &Ending::pod); }
+  // When a pod that goes now was deleted: when it was told to end, if it was.
+  TimePoint deleted_at(std::uint32_t pod) const {
+    const Ending* ending = find_or_null(endings_, pod, &Ending::pod);
+    return ending == nullptr ? run_.now : ending->told;
+  }
   // Whether somebody below the priority ends on the node.
   bool makes_room(std::uint32_t node, int below) const;
   // A replica has answered all that was inside.
@@ -54,6 +59,7 @@ class Terminations {
  private:
   struct Ending {
     std::uint32_t pod = 0;
+    TimePoint told;
     TimePoint killed_at;
   };
 

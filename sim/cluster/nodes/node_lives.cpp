@@ -205,6 +205,7 @@ void NodeLives::remove(std::uint32_t n) {
 }
 
 void NodeLives::expire(std::uint32_t n) {
+  run_.cluster.nodes[n].life.expired = true;
   remove(n);
   keep_least(index(run_.cluster.nodes[n].pool));
 }
@@ -221,7 +222,9 @@ void NodeLives::cordon(std::uint32_t n) {
 bool NodeLives::evict_pods(std::uint32_t n) {
   const TimePoint taken_at = run_.cluster.nodes[n].life.taken_at;
   const bool taken = run_.now >= taken_at;
-  const Eviction why = taken_at == kNever ? Eviction::Unneeded : Eviction::Drained;
+  const Eviction of_own =
+      run_.cluster.nodes[n].life.expired ? Eviction::Expired : Eviction::Unneeded;
+  const Eviction why = taken_at == kNever ? of_own : Eviction::Drained;
   bool all = true;
   for (std::uint32_t p = 0; p < run_.cluster.pods.size(); ++p) {
     const Pod& pod = run_.cluster.pods[p];

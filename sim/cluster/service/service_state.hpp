@@ -66,7 +66,7 @@ class LlmServer {
 
  private:
   static BatchingLimits limits_of(const LlmDemand& demand, const scenarios::Llm& llm) {
-    BatchingLimits limits{llm.max_sequences, llm.max_batched_tokens, demand.cache_tokens,
+    BatchingLimits limits{demand.max_sequences, demand.max_batched_tokens, demand.cache_tokens,
                           llm.prefix_reuse, llm.block_size};
     if (llm.adapters) {
       limits.adapters = {llm.adapters->at_once, llm.adapters->count, demand.adapter_load_s,

@@ -125,12 +125,16 @@ void add_candidate(const BlockSearch& search, PoolChoice choice,
   const NodeLimit limit = node_limit(search.space, bound, monthly);
   result.exhaustive += std::max(0, std::min(bound.most, search.space.max_nodes));
   if (bound.least > limit.most) {
+    const int bought = with_spares(search.space.survive, bound.least);
+    const Reason nodes =
+        bought == bound.least
+            ? reason(fmt::format(" at least {{}} node{}: ", plural(bound.least)), bound.least)
+            : reason(" at least {} nodes, {} of them after the loss: ", bought, bound.least);
     return reject(
         result, Stage::Bound, choice, std::nullopt,
-        joined(joined(bound.why.empty() ? Reason{"it needs"} : joined(bound.why, {" takes"}),
-                      reason(fmt::format(" at least {{}} node{}: ", plural(bound.least)),
-                             bound.least)),
-               limit.why));
+        joined(
+            joined(bound.why.empty() ? Reason{"it needs"} : joined(bound.why, {" takes"}), nodes),
+            limit.why));
   }
   const bool from_above = search.goal == PlanGoal::LatencyP99;
   BlockCandidate candidate(NodeSearch(from_above ? limit.most : bound.least, limit.most));

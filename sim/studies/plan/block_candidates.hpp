@@ -66,6 +66,7 @@ struct BlockCandidate {
   // What is minimised must be less, if it is to be an option.
   double below = std::numeric_limits<double>::infinity();
   std::optional<PlanAnswer> last;  // of the largest number of nodes that failed
+  bool has_spares = false;         // it did with those that may be lost, or after their loss
   Reason stopped;                  // why the search ended before it found one
 
   // The choice with a number of nodes, or of them on-demand, that the search is about.

@@ -142,6 +142,10 @@ void sort_out(std::vector<BlockCandidate> candidates, PlanGoal goal, std::size_t
     PoolChoice choice = candidate.with(candidate.last ? candidate.nodes.failed() : 0);
     const bool bound = !candidate.stopped.empty() && !candidate.last;
     Reason why = candidate.last ? miss_of(*candidate.last->figures) : candidate.stopped;
+    if (candidate.last && candidate.has_spares) {
+      why = joined({"with the nodes that may be lost: "}, why);
+      choice.nodes = with_spares(candidate.survive, choice.nodes);
+    }
     if (candidate.last && !candidate.stopped.empty()) {
       why = joined(joined(std::move(why), {"; with more nodes "}), candidate.stopped);
     }

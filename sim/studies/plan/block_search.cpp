@@ -15,6 +15,7 @@
 #include "block_outcome.hpp"
 #include "option_order.hpp"
 #include "plan_sections.hpp"
+#include "pools_anew.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -320,7 +321,9 @@ class BlockRun {
     const bool is_doubted = depth_ != Depth::Glance;
     stands = stands && (!is_doubted || stands_again(search_, probe, figures));
     PlanOption option{probe.pools, figures, std::nullopt, false};
-    if (stands) stands = add_spares(probe, option);
+    std::optional<OptionFigures> fails_with_spares;
+    if (stands) fails_with_spares = add_spares(probe, option);
+    stands = stands && !fails_with_spares;
     const auto goal = goal_of(search_.goal, option.figures);
     const int nodes = candidate.tried(probe.pools.front());
     if (candidate.climbing) {
@@ -331,6 +334,8 @@ class BlockRun {
       if (!stands || !goal) {
         note_missed(figures);
         candidate.last = answer;
+        candidate.has_spares = fails_with_spares.has_value();
+        if (fails_with_spares) candidate.last->figures = std::move(fails_with_spares);
       }
     }
     if (!stands || !goal || candidate.done) return;
@@ -350,17 +355,18 @@ class BlockRun {
     candidate.climbing = found && by_use && candidate.mixed_nodes == 0;
   }
 
-  // With the nodes that may be lost; whether it stands as long as they are there, too.
-  bool add_spares(const PlanProbe& probe, PlanOption& option) {
-    if (search_.space.survive == Outage::None) return true;
+  // With the nodes that may be lost; what fails as long as they are there, or after the loss.
+  std::optional<OptionFigures> add_spares(const PlanProbe& probe, PlanOption& option) {
+    if (search_.space.survive == Outage::None) return std::nullopt;
     PlanProbe whole = probe;
     int& nodes = option.pools.front().nodes;
     nodes = with_spares(search_.space.survive, nodes);
     whole.pools = option.pools;
     PlanAnswer answer = search_.probes.ask_one(whole);
-    if (answer.partial || !answer.figures || !answer.figures->stands()) return false;
+    if (!answer.figures) return option.figures;  // interrupted
+    if (!stands(answer)) return std::move(answer.figures);
     option.figures = std::move(*answer.figures);
-    return !fails_after_outage(search_, whole, option.figures);
+    return fails_after_outage(search_, whole, option.figures);
   }
 
   void note_missed(const OptionFigures& figures) {

@@ -99,20 +99,24 @@ class Growth {
   }
 
   // The cheapest that bears a month: with the pods that there are, or with more of what the option
-  // misses there. Where neither stands, with more of all that share its pools, else of everything.
+  // misses there, for the traffic that came since the month before or since the first. Where none
+  // stands, with more of all that share its pools, else of everything.
   std::optional<PlanOption> grown(const PlanOption& option, std::size_t month) const {
     const ServicePods now = changed_pods(option);
     const WorkloadNames missed =
         behind(missed_with(search_, option, std::string(kTraffic), factors_[month]));
     auto best = planned_with(option, now, month, missed);
     ServicePods tried = now;
+    const auto try_with = [&](ServicePods more, const WorkloadNames& names) {
+      if (more == tried) return;
+      best = cheaper(std::move(best), planned_with(option, more, month, names));
+      tried = std::move(more);
+    };
+    try_with(for_more_traffic(now, month - 1, month, missed), missed);
     for (const WorkloadNames& names :
          {missed, beside(option, missed), workloads_with_pods(search_.base)}) {
-      ServicePods more = in_proportion(now, factors_[month], names);
-      if (more == tried) continue;
-      best = cheaper(std::move(best), planned_with(option, more, month, names));
-      if (best) return best;
-      tried = std::move(more);
+      try_with(for_more_traffic(now, 0, month, names), names);
+      if (best && tried != now) return best;
     }
     return best;
   }
@@ -153,15 +157,18 @@ class Growth {
     return names;
   }
 
-  // As many more pods of these Services as there is more traffic.
-  ServicePods in_proportion(ServicePods pods, double factor, const WorkloadNames& names) const {
+  // As many more pods of these Services as there is more traffic than in month `since`: in the
+  // first they have those of the scenario, in others `pods`.
+  ServicePods for_more_traffic(ServicePods pods, std::size_t since, std::size_t month,
+                               const WorkloadNames& names) const {
+    const double factor = factors_[month] / factors_[since];
     for (const Workload& workload : search_.base.workloads) {
       if (workload.kind != WorkloadKind::Service || workload.autoscaling) continue;
       const bool is_named = contains(names, workload.name.value);
       if (workload.count == 0 || !is_named) continue;
-      const int wanted = static_cast<int>(std::ceil(workload.count * factor));
       int& own = pods.try_emplace(workload.name.value, workload.count).first->second;
-      own = std::max(own, wanted);
+      own =
+          std::max(own, static_cast<int>(std::ceil((since == 0 ? workload.count : own) * factor)));
     }
     return pods;
   }

@@ -54,6 +54,23 @@ TEST(DisruptionBudgets, ADrainTakesOnePodAfterTheOther) {
   }
 }
 
+// The Job controller waits 10 s from when the pod was deleted, which is when it is evicted here.
+TEST(DisruptionBudgets, ADrainedJobComesBackAfterItsBackOff) {
+  Scenario s = leaving(std::nullopt);
+  Workload job = demo::training(1);
+  job.pod.extended = s.workloads[0].pod.extended;
+  job.measured->unit_time = seconds(900);
+  s.workloads = {job};
+  s.duration = hours(2);
+  const auto completion = [&](bool ignores) {
+    s.workloads[0].ignore_disruptions = ignores;
+    const VariantResult r = demo::result(s);
+    EXPECT_EQ(r.pods.evicted, 1);
+    return r.workloads[0].job_completion->p99;
+  };
+  EXPECT_EQ(completion(false) - completion(true), seconds(10));
+}
+
 // A pod on each of two nodes, where one would do for both.
 Scenario half_empty(std::optional<DisruptionBudget> budget) {
   Workload first = demo::training(1);

@@ -67,6 +67,26 @@ TEST(LlmCluster, ALongPromptAtLightLoadTheClosedForm) {
               0.005 * first);
 }
 
+// vllm/engine/arg_utils.py, get_batch_defaults: 70 GiB and more, but no A100.
+TEST(LlmCluster, StepsHoldWhatVllmHasForTheGpu) {
+  const auto limits = [](const char* type, const Workload& w) {
+    Scenario s = on_g5({w}, 600);
+    s.node_pools[0].instance_type.value = type;
+    const World world = demo::world(s);
+    const LlmDemand& there = world.workloads[0].on_pool[0].llm[0];
+    return std::pair(there.max_sequences, there.max_batched_tokens);
+  };
+  for (const char* type : {"p5.4xlarge", "p5en.48xlarge", "g7e.2xlarge"}) {
+    EXPECT_EQ(limits(type, chat(1)), std::pair(1024, 8192)) << type;
+  }
+  for (const char* type : {"p4de.24xlarge", "g6e.2xlarge", "g5.2xlarge"}) {
+    EXPECT_EQ(limits(type, chat(1)), std::pair(256, 2048)) << type;
+  }
+  Workload w = chat(1);
+  w.llm->max_sequences = 100;
+  EXPECT_EQ(limits("p5.4xlarge", w), std::pair(100, 8192));
+}
+
 std::vector<RequestTrace::Row> random_rows(int count) {
   RandomStream random(5, 0, 0, Purpose::Test);
   std::vector<RequestTrace::Row> rows;

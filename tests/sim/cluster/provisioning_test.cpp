@@ -324,7 +324,9 @@ TEST(Karpenter, EndsNodesWhoseLifeIsOver) {
   EXPECT_EQ(r.pods.succeeded, 0);
   EXPECT_GE(r.pods.evicted, 2);
   EXPECT_EQ(r.node_pools[0].dynamics->launches, r.pods.evicted + 1);
-  EXPECT_TRUE(demo::has(r.findings, Code::JobsDisrupted));
+  const auto told = std::ranges::find(r.findings, Code::JobsDisrupted, &Diagnostic::code);
+  ASSERT_NE(told, r.findings.end());
+  EXPECT_NE(told->message.find("for its age (expireAfter)"), std::string::npos) << told->message;
 }
 
 // Two places on each node: a short and a long pod on the first, a long one on the second. When the

@@ -218,6 +218,20 @@ TEST(PlanOverTime, PodsVaryFromMonthToMonth) {
   EXPECT_EQ(plan->over_time->next_node, plan->over_time->spans[1].from);
 }
 
+// Three pods bear 50 requests/s: then one more will do, where 7 times the traffic wants 21.
+TEST(PlanOverTime, PodsAreAddedForWhatCameSinceTheMonthBefore) {
+  auto set = growing_service();
+  set.variants.front().workloads.front().count = 3;
+  PlanOptions options = months_of(24, 0.1);
+  options.max_nodes = 8;
+  const auto plan = make_plan(set, 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan && plan->over_time);
+  EXPECT_FALSE(plan->over_time->fails_from);
+  ASSERT_GE(plan->over_time->spans.size(), 2U);
+  EXPECT_EQ(plan->over_time->spans[1].option.pools.front().pods, std::vector<int>{4});
+  EXPECT_EQ(plan->over_time->spans[1].option.pools.front().nodes, 4);
+}
+
 // More traffic starts more nodes: 12 months cost what each of them does, not 12 times the first.
 TEST(ThoroughPlanOverTime, NodesThatComeAndGoCostWhatTheyDoInEachMonth) {
   auto set = scenarios::load_scenario({"e.yaml", R"(

@@ -157,5 +157,36 @@ TEST(Plan, HeadroomEndsWhereAPolicyDenies) {
   EXPECT_LT(plan->headroom_fails.value(), 1.4);
 }
 
+// They said "by chance: other random numbers miss one", and "at least 3 nodes: more than 3 nodes".
+TEST(Plan, SaysWhatIsAgainstTheNodesThatMayBeLost) {
+  Workload light = demo::service(1, 2, milliseconds(5), scenarios::ServiceTime::Law::Deterministic);
+  light.measured->device.value = "T4";
+  light.objectives.push_back(limit(scenarios::Figure::LatencyP99, seconds(1)));
+  scenarios::NodePool pool = demo::pool(0);
+  pool.instance_type.value = "g4dn.xlarge";
+  Scenario scenario = demo::scenario(pool, {light});
+  scenario.duration = seconds(12);
+  scenario.warmup = seconds(1);
+  scenario.replications = 2;
+  PlanOptions options = small_space();
+  options.instance_types = {"g4dn.xlarge"};
+  options.strategies = {"exclusive"};
+  options.survive = Outage::Node;
+  options.max_nodes = 3;
+  const auto why = [&] {
+    const auto plan = make_plan(set_with(scenario), 0, demo::catalogue(), options);
+    EXPECT_TRUE(plan && plan->options.empty() && plan->rejected.size() == 1);
+    return plan->rejected.at(0).reason.text();
+  };
+  scenario.policies = {
+      policy("budget", "cost.monthly", scenarios::PolicyNode::Op::LessEqual, policy_number(600))};
+  EXPECT_EQ(why(), "with the nodes that may be lost: budget denies it");
+  scenario.policies.clear();
+  scenario.workloads[0].count = 3;
+  EXPECT_NE(why().find(" at least 4 nodes, 3 of them after the loss: more than 3 nodes"),
+            std::string::npos)
+      << why();
+}
+
 }  // namespace
 }  // namespace slicewise::sim

@@ -43,7 +43,7 @@ bool guesses_nodes(ImportKind kind) {
 tl::expected<ImportOptions, UsageError> options_of(const ImportCommand& command) {
   ImportOptions options = command.options;
   const auto set = [](const std::string& flag, const std::string& text, auto parse,
-                      std::optional<Duration>& target) -> std::optional<UsageError> {
+                      auto& target) -> std::optional<UsageError> {
     if (text.empty()) return std::nullopt;
     const auto value = parse(text);
     if (!value) return UsageError{flag + ": " + value.error().message, value.error().help};
@@ -51,7 +51,7 @@ tl::expected<ImportOptions, UsageError> options_of(const ImportCommand& command)
     return std::nullopt;
   };
   for (auto problem :
-       {set("--utc-offset", command.utc_offset, scenarios::parse_utc_offset, options.utc_offset),
+       {set("--time-zone", command.time_zone, scenarios::parse_time_zone, options.time_zone),
         set("--from", command.from, scenarios::parse_duration, options.from),
         set("--length", command.length, scenarios::parse_duration, options.length)}) {
     if (problem) return tl::unexpected(std::move(*problem));
@@ -118,7 +118,7 @@ std::string without_effect(const ImportCommand& command) {
   const bool writes_scenario = command.format == ImportFormat::Scenario || is({K8s});
   const Reading readings[] = {
       {"--columns", !command.options.columns.empty(), is({Jobs, Sacct})},
-      {"--utc-offset", !command.utc_offset.empty(), is({Jobs, Sacct, Azure})},
+      {"--time-zone", !command.time_zone.empty(), is({Jobs, Sacct, Azure})},
       {"--from", !command.from.empty(), !is({K8s})},
       {"--length", !command.length.empty(), !is({K8s})},
       {"--replicas", command.options.replicas.has_value(), is({Sacct, Pods, Prometheus, K8s})},
@@ -202,7 +202,7 @@ void add_flags(CLI::App& app, ImportCommand& import, CommonFlags& flags) {
       "  slicewise import openb -f scenarios/examples/logs/openb.csv\n"
       "  slicewise import jobs -f scenarios/examples/logs/cluster.csv --columns "
       "arrival=submit_time,run=run_time,gpus=gpu_num,group=vc\n"
-      "  slicewise import sacct -f - --utc-offset +02:00 < scenarios/examples/logs/sacct.txt",
+      "  slicewise import sacct -f - --time-zone Europe/Berlin < scenarios/examples/logs/sacct.txt",
       flags);
   add_choice(verb, "kind", kImportKinds, import.kind, "What kind of log it is (DCGM: prometheus)")
       ->required();
@@ -222,8 +222,8 @@ void add_flags(CLI::App& app, ImportCommand& import, CommonFlags& flags) {
   add_text(verb, "--columns", import.options.columns, "MAP",
            "jobs: which column is what, arrival=submit:ms,run=duration, or a ready map (philly, "
            "helios, sacct ...); sacct: the names of --format");
-  add_text(verb, "--utc-offset", import.utc_offset, "OFFSET",
-           "jobs, sacct, azure: zone of times that name none: +08:00 (default UTC)");
+  add_text(verb, "--time-zone,--utc-offset", import.time_zone, "ZONE",
+           "jobs, sacct, azure: zone of times that name none: Europe/Berlin, +08:00 (default UTC)");
   add_text(verb, "--from", import.from, "DURATION", "Leave out what arrives earlier: 100d");
   add_text(verb, "--length", import.length, "DURATION", "Leave out what arrives after that: 7d");
   verb.add_flag("--skip-bad", import.options.skip_bad,

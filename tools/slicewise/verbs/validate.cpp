@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -52,9 +54,8 @@ ExitCode keep_named(models::ValidationSet& set, const ValidateCommand& command) 
     if (std::ranges::any_of(set.studies, is_meant)) continue;
     return usage_error(
         "no study, source or mode is called \"" + name + "\"" + did_you_mean(name, known),
-        "`slicewise validate` lists the studies; those of pairs need --pairs FILE, and each file "
-        "of "
-        "your own --measurements of its own");
+        "`slicewise validate` lists the studies; those of pairs need --pairs FILE, files of your "
+        "own --measurements FILE ...");
   }
   const auto unwanted = [&](const models::Study& study) {
     return !command.names.empty() &&
@@ -93,6 +94,19 @@ ExitCode add_pairs(const ValidateCommand& command, const CommonFlags& flags,
   if (!source) return fail(source.error(), {*file}, flags);
   set.sources.push_back(std::move(*source));
   return ExitCode::Success;
+}
+
+// "--measurements a.csv b.csv": what follows the first file comes as a name.
+void move_files(const models::ValidationSet& set, ValidateCommand& command) {
+  if (command.measurements.empty()) return;
+  std::erase_if(command.names, [&](const std::string& name) {
+    const bool is_study = std::ranges::any_of(
+        set.studies, [&](const models::Study& study) { return is_named(study, name); });
+    std::error_code unreadable;
+    if (is_study || !std::filesystem::is_regular_file(name, unreadable)) return false;
+    command.measurements.push_back(name);
+    return true;
+  });
 }
 
 ExitCode add_measurements(const ValidateCommand& command, const CommonFlags& flags,
@@ -151,7 +165,7 @@ void add_flags(CLI::App& app, ValidateCommand& validate, CommonFlags& flags) {
   CLI::Option* measurements =
       verb.add_option("--measurements", validate.measurements,
                       "Measurements of your own, as `slicewise calibrate` reads them, as one more "
-                      "source; may be repeated")
+                      "source; several may be given")
           ->type_name("FILE")
           ->allow_extra_args(false);
   for (CLI::Option* of_them : add_context(verb, validate.context)) of_them->needs(measurements);
@@ -160,11 +174,13 @@ void add_flags(CLI::App& app, ValidateCommand& validate, CommonFlags& flags) {
            "Write charts of predicted against measured here: validation.svg and one per study");
 }
 
-ExitCode execute(const ValidateCommand& command, const CommonFlags& flags) {
+ExitCode execute(const ValidateCommand& given, const CommonFlags& flags) {
   const auto opened = open_catalogue(flags);
   if (!opened) return opened.error();
   const models::Catalogue& catalogue = *opened;
   models::ValidationSet set = models::load_validation_set();
+  ValidateCommand command = given;
+  move_files(set, command);
   if (const ExitCode code = add_measurements(command, flags, catalogue, set); failed(code)) {
     return code;
   }

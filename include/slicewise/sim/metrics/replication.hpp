@@ -154,13 +154,19 @@ struct JobOutcome {
   Duration unfinished{-1};  // submitted -> end of the run, if it was not over by then
 };
 
+// Jobs that started over, since their node was removed.
+struct RunsLost {
+  std::int64_t jobs = 0;
+  Duration gpu_time;  // of what they had done
+};
+
 struct WorkloadRecord {
   std::int64_t jobs_done = 0;  // Job pods, container runs of a Deployment
   std::int64_t jobs_failed = 0;
   std::int64_t runs_missed = 0;    // of a CronJob, whose Jobs were not made
   std::int64_t runs_replaced = 0;  // ... or deleted before they were done
-  std::int64_t disrupted = 0;      // jobs that started over: their node was not needed any more
-  Duration gpu_disrupted;          // GPU time of what they had done
+  RunsLost disrupted;              // their node was not needed any more
+  RunsLost expired;                // ... or as old as it may get
   std::int64_t oom_kills = 0;
   std::int64_t faults = 0;  // of GPUs that ended its containers, those of neighbours included
   std::int64_t crash_looping = 0;  // pods, at the end of the run
