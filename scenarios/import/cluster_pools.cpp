@@ -86,12 +86,16 @@ Provisioner karpenter_of(const NodeGroupFile& group, bool has_overlays) {
   return karpenter;
 }
 
-// Whether a node group makes the nodes of the NodePool as well.
+// Whether a node group makes the nodes of the NodePool as well: of exported ones both have the
+// range of nodes of their pool, where a group has room for one node at least.
 bool is_other_way(const ClusterFiles& cluster, const NodeGroupFile& pool) {
-  if (pool.kind != NodeGroupFile::Kind::NodePool || pool.fewest || !pool.most) return false;
+  if (pool.kind != NodeGroupFile::Kind::NodePool || !pool.most) return false;
   return std::ranges::any_of(cluster.groups, [&](const NodeGroupFile& group) {
-    return group.kind == NodeGroupFile::Kind::NodeGroup && group.name == pool.name &&
-           group.nodes == pool.most && group.types.size() == 1 && pool.types.size() == 1 &&
+    const bool is_as_large = pool.fewest ? group.fewest == pool.fewest &&
+                                               group.most == std::max<std::int64_t>(1, *pool.most)
+                                         : group.nodes == pool.most;
+    return group.kind == NodeGroupFile::Kind::NodeGroup && group.name == pool.name && is_as_large &&
+           group.types.size() == 1 && pool.types.size() == 1 &&
            group.types.front().value == pool.types.front().value;
   });
 }

@@ -1,3 +1,5 @@
+#include "round_trip.hpp"
+
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -19,33 +21,6 @@ using scenarios::NodePool;
 using scenarios::PluginSharing;
 using scenarios::Scenario;
 using scenarios::Workload;
-
-Scenario read_again(const Scenario& scenario, const std::vector<std::string>& kinds) {
-  std::vector<SourceText> files;
-  for (const ExportKind& kind : kExportKinds) {
-    if (std::ranges::find(kinds, kind.name) == kinds.end()) continue;
-    const auto written = kind.render(scenario, models::load_catalogue(), {});
-    if (!written) {
-      ADD_FAILURE() << kind.name << ": " << written.error().front().message;
-      return {};
-    }
-    for (const ExportFile& file : *written) files.push_back({file.path, file.text});
-  }
-  const scenarios::ImportOptions options;
-  const auto imported = scenarios::import_log(scenarios::ImportKind::K8s, files, options);
-  if (!imported) {
-    ADD_FAILURE() << imported.error().front().message;
-    return {};
-  }
-  const std::string yaml =
-      scenarios::scenario_of(*imported, scenarios::ImportKind::K8s, options).yaml;
-  const auto loaded = scenarios::load_scenario({"again.yaml", yaml});
-  if (!loaded) {
-    ADD_FAILURE() << loaded.error().front().message << " in\n" << yaml;
-    return {};
-  }
-  return loaded->variants.front();
-}
 
 void expect_same_sharing(const std::optional<PluginSharing>& given,
                          const std::optional<PluginSharing>& again) {
@@ -239,6 +214,22 @@ TEST(RoundTrip, NodeGroupsOfEksctl) {
   EXPECT_EQ(again.provisioner.kind, scenarios::Provisioner::Kind::ClusterAutoscaler);
 }
 
+// Its NodePools and node groups are two ways to the same nodes, whoever starts them.
+TEST(RoundTrip, ABundleIsOneFleet) {
+  for (const char* name :
+       {"demo-after", "several-pools", "mig-layouts", "mixed-purchase", "tainted"}) {
+    SCOPED_TRACE(name);
+    expect_round_trip(round_trip_sample(name), {"bundle"});
+  }
+  Scenario given = round_trip_sample("demo-before");
+  given.provisioner.kind = scenarios::Provisioner::Kind::ClusterAutoscaler;
+  given.node_pools.front().nodes = 0;
+  given.node_pools.front().most_nodes = 4;
+  const Scenario again = expect_round_trip(given, {"bundle"});
+  EXPECT_EQ(again.node_pools.front().most_nodes, 4);
+  EXPECT_EQ(again.provisioner.kind, scenarios::Provisioner::Kind::ClusterAutoscaler);
+}
+
 // Layouts come from the values of the operator, or from mig-parted's file beside the plugin's.
 TEST(RoundTrip, Mig) {
   for (const char* name : {"mig-time-slicing", "mig-layouts"}) {
@@ -272,18 +263,6 @@ sim::VariantResult figures_of(Scenario scenario) {
     return {};
   }
   return sim::simulate(*world, {}).value();
-}
-
-void expect_same_figures(const sim::VariantResult& given, const sim::VariantResult& again) {
-  EXPECT_EQ(given.pods.running_max, again.pods.running_max);
-  EXPECT_EQ(given.cost.ledger.total, again.cost.ledger.total);
-  EXPECT_EQ(given.cost.ledger.useful, again.cost.ledger.useful);
-  ASSERT_EQ(given.gpus.size(), again.gpus.size());
-  for (std::size_t g = 0; g < given.gpus.size(); ++g) {
-    EXPECT_EQ(given.gpus[g].time_busy_ratio, again.gpus[g].time_busy_ratio);
-    EXPECT_EQ(given.gpus[g].context_switch_ratio, again.gpus[g].context_switch_ratio);
-    EXPECT_EQ(given.gpus[g].memory_peak, again.gpus[g].memory_peak);
-  }
 }
 
 Scenario by_claims() {
