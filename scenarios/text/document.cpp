@@ -130,8 +130,9 @@ class TreeBuilder : public YAML::EventHandler {
     return true;
   }
 
+  // Those of others (!Ref of CloudFormation) say nothing to Kubernetes' tools: the value is text.
   bool refuse_tag(std::string_view tag, std::string_view core, const YAML::Mark& mark) {
-    if (tag == "?" || tag == "!" || tag.empty() || !core.empty()) return false;
+    if (is_yaml_1_1_ || tag == "?" || tag == "!" || tag.empty() || !core.empty()) return false;
     const std::string_view text = places_.text();
     const std::size_t start =
         std::min(text.find('!', static_cast<std::size_t>(std::max(mark.pos, 0))), offset_of(mark));

@@ -37,6 +37,8 @@ TEST(ImportYaml, YamlOfKubernetesIsReadAsItsToolsDo) {
   EXPECT_EQ(gpus("nvidia.com/gpu: !!int \"3\""), 3);
   EXPECT_EQ(gpus("nvidia.com/gpu: !!str 3"), 3);
   EXPECT_EQ(gpus("!!str nvidia.com/gpu: 3"), 3);
+  // Tags of others, as of CloudFormation, leave text.
+  EXPECT_EQ(gpus("nvidia.com/gpu: !Sub 3"), 3);
   const Written wrong =
       k8s({"kind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, "
            "resources: {limits: {nvidia.com/gpu: !!int many}}}]}\n"});
