@@ -384,9 +384,10 @@ void add_kind(RenderExport* render, const Scenario& scenario, const models::Cata
 
 }  // namespace
 
-Expected<ExportFiles> render_bundle(const Scenario& scenario, const models::Catalogue& catalogue,
+Expected<ExportFiles> render_bundle(const Scenario& given, const models::Catalogue& catalogue,
                                     const ExportOptions& options) {
-  if (needs_dra(scenario)) return render_dra_bundle(scenario, catalogue, options);
+  if (needs_dra(given)) return render_dra_bundle(given, catalogue, options);
+  const Scenario scenario = without_empty_jobs(given);
   ExportFiles files;
   Diagnostics found;
   Bundle bundle;

@@ -216,10 +216,10 @@ bool needs_dra(const Scenario& scenario) {
 }
 
 Expected<Scenario> as_claimed(const Scenario& scenario, const models::Catalogue& catalogue) {
-  if (!needs_dra(scenario) || claims_devices(scenario)) return scenario;
+  if (!needs_dra(scenario) || claims_devices(scenario)) return without_empty_jobs(scenario);
   const Expected<std::vector<PoolTarget>> targets = pool_targets(scenario, catalogue);
   if (!targets) return tl::unexpected(targets.error());
-  return claiming(scenario, *targets);
+  return without_empty_jobs(claiming(scenario, *targets));
 }
 
 Expected<ExportFiles> render_dra_bundle(const Scenario& scenario,

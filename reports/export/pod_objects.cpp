@@ -315,6 +315,14 @@ Expected<ExportFiles> render_keda(const Scenario& scenario, const models::Catalo
 using scenarios::Scenario;
 using scenarios::Workload;
 
+Scenario without_empty_jobs(Scenario scenario) {
+  std::erase_if(scenario.workloads, [](const Workload& workload) {
+    return workload.kind == scenarios::WorkloadKind::Job && workload.count == 0 &&
+           !workload.schedule && workload.manifest.containers.empty();
+  });
+  return scenario;
+}
+
 ExportFiles pod_object_files(const Scenario& scenario) {
   ExportFiles files;
   for (auto& [path, text] : {std::pair(kPriorityClasses, priority_classes(scenario)),

@@ -44,6 +44,9 @@ inline constexpr std::string_view kPriorityClasses = "priority-classes.yaml";
 inline constexpr std::string_view kDisruptionBudgets = "disruption-budgets.yaml";
 inline constexpr std::string_view kScaledObjects = "keda.yaml";
 
+// The scenario but for its own Jobs of no pod: there is nothing to create.
+scenarios::Scenario without_empty_jobs(scenarios::Scenario scenario);
+
 // What the pods need beside the objects of the kustomization that is patched.
 ExportFiles pod_object_files(const scenarios::Scenario& scenario);
 

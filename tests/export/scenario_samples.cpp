@@ -211,9 +211,11 @@ Scenario scaled_services() {
   filler.name.value = "filler";
   filler.priority = -5;
   filler.preemption_policy = scenarios::PreemptionPolicy::Never;
-  filler.count = 0;
-  workloads.push_back(std::move(urgent));
-  workloads.push_back(std::move(filler));
+  filler.count = 1;
+  Workload none = urgent;
+  none.name.value = "none";
+  none.count = 0;
+  for (Workload* one : {&urgent, &filler, &none}) workloads.push_back(std::move(*one));
   return scenario("scaled", {time_sliced("t4", "g4dn.12xlarge", 2)}, std::move(workloads));
 }
 
