@@ -48,10 +48,32 @@ std::string reserved_labels(const scenarios::NodePool& pool, std::string_view wh
   return out;
 }
 
+namespace {
+
+bool has_other_plugin(const scenarios::NodePool& pool) {
+  return pool.nos || pool.hami || pool.virtual_gpu;
+}
+
+// By which plugins that are not NVIDIA's find their nodes. Sources: values.yaml of HAMi's chart
+// (devicePlugin.nvidiaNodeSelector); awslabs/aws-virtual-gpu-device-plugin,
+// manifests/device-plugin.yml; nebuly-ai/nos,
+// docs/en/docs/dynamic-gpu-partitioning/getting-started-mps.md.
+std::pair<std::string, std::string> label_for_plugin(const scenarios::NodePool& pool) {
+  if (pool.hami) return {"gpu", "on"};
+  if (pool.virtual_gpu) return {std::string(scenarios::kAcceleratorLabel), "vgpu"};
+  return {"nos.nebuly.com/gpu-partitioning", "mps"};
+}
+
+}  // namespace
+
 std::map<std::string, std::string> node_labels(const PoolNodes& nodes) {
   std::map<std::string, std::string> out;
   for (const auto& [key, value] : nodes.target.pool->labels) {
     if (!is_reserved_label(key)) out[key] = value;
+  }
+  if (has_other_plugin(*nodes.target.pool)) {
+    out.insert(label_for_plugin(*nodes.target.pool));
+    return out;
   }
   const bool has_driver = nodes.target.pool->dra;
   if (nodes.config.empty() && !has_driver) return out;
@@ -114,7 +136,7 @@ std::string off_auto_mode(const scenarios::NodePool& pool) {
   if (pool.dra) return "NVIDIA's DRA driver is not supported there";
   if (pool.mig) return "its nodes cut no GPU: mig-manager and nvidia-mig-parted do not reach them";
   if (sharing_of(pool) != nullptr) return "nobody configures its device plugin: it shares no GPU";
-  const bool other = pool.nos || pool.hami || pool.kai || pool.virtual_gpu;
+  const bool other = has_other_plugin(pool) || pool.kai;
   return other ? "its nodes bring a device plugin, beside which no other one runs" : "";
 }
 
@@ -136,10 +158,12 @@ tl::unexpected<Diagnostics> no_groups_of_auto_mode(const scenarios::Scenario& sc
 Expected<std::vector<PoolNodes>> image_nodes(const scenarios::Scenario& scenario,
                                              const models::Catalogue& catalogue,
                                              const ExportOptions& options) {
-  const bool by_claim =
-      std::ranges::all_of(scenario.node_pools, [](const auto& pool) { return pool.dra; });
+  // KAI shares what NVIDIA's plugin offers as whole GPUs.
+  const bool needs_no_config = std::ranges::all_of(scenario.node_pools, [](const auto& pool) {
+    return pool.dra || pool.kai || has_other_plugin(pool);
+  });
   const bool is_al2023 = options.image == NodeImage::Al2023;
-  if (is_al2023 && !by_claim) {
+  if (is_al2023 && !needs_no_config) {
     const Expected<PluginPlan> plan = plan_plugin(scenario, catalogue, options.chart_version);
     if (!plan) return tl::unexpected(plan.error());
     return nodes_of(*plan, scenario);

@@ -36,6 +36,22 @@ std::vector<AdvertisedResource> advertised_devices(const PoolTarget& target, Mig
   return out;
 }
 
+constexpr std::string_view kVirtualGpuResource = "k8s.amazonaws.com/vgpu";
+
+std::vector<AdvertisedResource> memory_slices(const scenarios::NosPartitioning& nos, int gpus) {
+  std::vector<AdvertisedResource> out;
+  for (const Located<std::string>& slice : nos.slices) {
+    const std::string name = fmt::format("{}-{}", kGpuResource, slice.value);
+    const auto known = std::ranges::find(out, name, &AdvertisedResource::name);
+    if (known == out.end()) {
+      out.push_back({name, gpus});
+    } else {
+      *known->count += gpus;
+    }
+  }
+  return out;
+}
+
 // No devices where the pool has no layout of its own, or the GPU no known geometry.
 Expected<std::vector<MigDevices>> devices_of(const NodePool& pool,
                                              const models::InstanceType& instance,
@@ -183,6 +199,13 @@ const PluginSharing* sharing_of(const NodePool& pool) {
 std::vector<AdvertisedResource> advertised(const PoolTarget& target) {
   if (target.pool->dra) return {};  // the driver publishes ResourceSlices
   const int gpus = target.instance->gpu_count;
+  if (target.pool->hami) {
+    return {{std::string(kGpuResource), gpus * target.pool->hami->split_count}};
+  }
+  if (target.pool->virtual_gpu) {
+    return {{std::string(kVirtualGpuResource), gpus * target.pool->virtual_gpu->per_gpu}};
+  }
+  if (target.pool->nos) return memory_slices(*target.pool->nos, gpus);
   const MigStrategy mig = mig_strategy_of(*target.pool);
   if (!target.mig_devices.empty() && mig != MigStrategy::None)
     return advertised_devices(target, mig);

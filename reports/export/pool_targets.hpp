@@ -62,7 +62,7 @@ bool is_of_node_pool(const scenarios::NodePool& pool);
 // timeSlicing or mps, whichever the pool has; nullptr for whole GPUs.
 const scenarios::PluginSharing* sharing_of(const scenarios::NodePool& pool);
 
-// What NVIDIA's device plugin offers on a node of the pool.
+// What the device plugin, NVIDIA's or another, offers on a node of the pool.
 std::vector<AdvertisedResource> advertised(const PoolTarget& target);
 
 }  // namespace slicewise::reports
