@@ -1,10 +1,13 @@
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <set>
 #include <tuple>
 
 #include <fmt/format.h>
 
 #include "slicewise/nearest_name.hpp"
+#include "slicewise/scenarios/quantity.hpp"
 
 #include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
@@ -116,12 +119,58 @@ void judge_shares(Context& context, const PodFile& pod) {
   }
 }
 
+// Pods that are made anew get it, but for "Off", which only tells people.
+void read_vertical_autoscaler(Context& context, const Node& object) {
+  const bool is_off = text_below(&object, {"spec", "updatePolicy", "updateMode"}) == "Off";
+  std::map<std::string, Amounts> recommended;
+  for (const Node* one :
+       items_of(node_below(&object, {"status", "recommendation", "containerRecommendations"}))) {
+    for (const std::string_view resource : {"cpu", "memory"}) {
+      const auto thousandths = quantity_in_thousandths(text_below(one, {"target", resource}));
+      if (is_off || !thousandths || *thousandths < 1'000) continue;
+      recommended[text_below(one, {"containerName"})][std::string(resource)] =
+          resource == "cpu" ? *thousandths : *thousandths / 1'000;
+    }
+  }
+  context.files.not_simulated.push_back(
+      {recommended.empty()
+           ? "VerticalPodAutoscalers: requests of CPU and memory as they are written"
+           : "VerticalPodAutoscalers: requests as they recommend them now, for all of the run",
+       object.where});
+  const Node* target = node_below(&object, {"spec", "targetRef"});
+  context.recommended[{std::string(namespace_of(text_below(&object, {"metadata", "namespace"}))),
+                       text_below(target, {"kind"}), text_below(target, {"name"})}] =
+      std::move(recommended);
+}
+
+// Limits keep their ratio to the requests.
+// Source: kubernetes/autoscaler,
+// vertical-pod-autoscaler/pkg/utils/vpa/limit_and_request_scaling.go.
+void take_recommended(const std::map<std::string, Amounts>& recommended, PodFile& pod) {
+  for (ContainerFile& container : pod.containers) {
+    const auto own = recommended.find(container.name);
+    if (own == recommended.end()) continue;
+    for (const auto& [resource, amount] : own->second) {
+      const auto asked = std::ranges::find(container.amounts, resource, &ResourceAmount::resource);
+      if (asked == container.amounts.end()) {
+        container.amounts.push_back({resource, amount, container.where});
+        continue;
+      }
+      if (resource == "cpu" && container.cpu_limit && asked->amount > 0) {
+        const double ratio = static_cast<double>(amount) / static_cast<double>(asked->amount);
+        container.cpu_limit =
+            std::llround(static_cast<double>(*container.cpu_limit) * std::min(ratio, 1e3));
+      }
+      asked->amount = amount;
+    }
+  }
+}
+
 }  // namespace
 
 bool read_about_pods(Context& context, const Node& object, std::string_view kind) {
   if (kind == "VerticalPodAutoscaler") {
-    context.files.not_simulated.push_back(
-        {"VerticalPodAutoscalers: requests of CPU and memory as they are written", object.where});
+    read_vertical_autoscaler(context, object);
     return true;
   }
   if (kind == "LimitRange") {
@@ -143,8 +192,10 @@ bool read_about_pods(Context& context, const Node& object, std::string_view kind
 void apply_to_pods(Context& context) {
   std::set<const ScalingFile*> used;
   for (PodFile& pod : context.files.pods) {
-    const auto scaler = context.scalers.find(
-        std::tuple(std::string(namespace_of(pod.space)), pod.kind, pod.object));
+    const std::tuple object(std::string(namespace_of(pod.space)), pod.kind, pod.object);
+    const auto recommended = context.recommended.find(object);
+    if (recommended != context.recommended.end()) take_recommended(recommended->second, pod);
+    const auto scaler = context.scalers.find(object);
     if (scaler != context.scalers.end()) {
       pod.scaling = scaler->second;
       used.insert(&scaler->second);

@@ -47,6 +47,9 @@ struct Context {
   std::vector<std::pair<NodePtr, const SourceText*>> classes = {};
   // Autoscalers, by namespace, kind and name of what they change.
   std::map<std::tuple<std::string, std::string, std::string>, ScalingFile> scalers = {};
+  // What VerticalPodAutoscalers recommend for each container, likewise.
+  std::map<std::tuple<std::string, std::string, std::string>, std::map<std::string, Amounts>>
+      recommended = {};
   // PriorityClasses, of which "" is the default.
   std::map<std::string, std::int64_t> priorities = {};
   std::set<std::string> waiting_priorities = {};  // ... whose pods preempt nobody
@@ -137,6 +140,9 @@ bool is_mig_file(const Node& document);
 void read_mig_file(Context& context, const Node& document);
 bool is_chart_values(const Node& document);
 void read_chart_values(Context& context, const Node& document);
+// Whether they are values of Karpenter's or the Cluster Autoscaler's chart that say when it
+// decides.
+bool read_node_clocks(Context& context, const Node& document);
 // The GPU Operator's settings as its ClusterPolicy has them.
 void read_cluster_policy(Context& context, const Node& spec);
 // A DaemonSet that runs the device plugin, by its labels.
