@@ -183,6 +183,11 @@ class WorkloadDraft {
     if (workload_.annotations.empty()) return;
     workload_.resource = kGpuResource;
     workload_.asks_kai = true;
+    if (pod_.scheduler == "runai-scheduler") {
+      report_.noted(
+          "parts of a GPU by Run:ai: given as KAI scheduler gives them, which exports name",
+          pod_.object_where);
+    }
   }
 
   // Of the pod, where each of its containers has one.
