@@ -19,6 +19,7 @@
 #include "installer.hpp"
 #include "node_settings.hpp"
 #include "pod_objects.hpp"
+#include "provisioner_values.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -411,6 +412,7 @@ Expected<ExportFiles> render_bundle(const Scenario& given, const models::Catalog
   if (!found.empty()) return tl::unexpected(std::move(found));
   bundle.nodes = *image_nodes(scenario, catalogue, options);
   bundle.plugin = installer_of(scenario, catalogue, options);
+  std::ranges::move(provisioner_values(scenario.provisioner), std::back_inserter(files));
   add_pods(scenario, "pods/", files);
   files.push_back({"apply.sh", apply_script(bundle), true});
   files.push_back({"rollback.sh", rollback_script(bundle), true});

@@ -215,11 +215,12 @@ bool needs_dra(const Scenario& scenario) {
   return beyond_plugin || claims_devices(scenario);
 }
 
-Expected<Scenario> as_claimed(const Scenario& scenario, const models::Catalogue& catalogue) {
-  if (!needs_dra(scenario) || claims_devices(scenario)) return without_empty_jobs(scenario);
+Expected<Scenario> as_claimed(const Scenario& given, const models::Catalogue& catalogue) {
+  const Scenario scenario = without_empty_jobs(given);
+  if (!needs_dra(scenario) || claims_devices(scenario)) return scenario;
   const Expected<std::vector<PoolTarget>> targets = pool_targets(scenario, catalogue);
   if (!targets) return tl::unexpected(targets.error());
-  return without_empty_jobs(claiming(scenario, *targets));
+  return claiming(scenario, *targets);
 }
 
 Expected<ExportFiles> render_dra_bundle(const Scenario& scenario,

@@ -14,7 +14,9 @@
 #include "../text/kubernetes_names.hpp"
 #include "../text/scalars.hpp"
 #include "live_objects.hpp"
+#include "node_clocks.hpp"
 #include "node_pool_choice.hpp"
+#include "slice_devices.hpp"
 
 namespace slicewise::scenarios {
 namespace {
@@ -186,6 +188,7 @@ void ClusterPools::add_nodes() {
     DraftSharing files = plugin_of(node, layout == nullptr ? "" : layout->value,
                                    strategy == nullptr ? "" : strategy->value);
     take_live_sharing(node, std::move(files), alike.pool);
+    take_slices(gpus_in_slices(cluster_, node.name), options_, alike.pool);
     alike.pool.is_told = node.allocatable.has_value();
     if (!alike.node_pool.empty()) started_.insert(alike.node_pool);
     draft_.pools.push_back(std::move(alike.pool));
@@ -467,10 +470,11 @@ void ClusterPools::take_node_group(const NodeGroupFile& group, DraftPool& pool) 
 }
 
 std::optional<Provisioner> ClusterPools::provisioner() const {
-  if (karpenter_ || !autoscales_) return karpenter_;
-  Provisioner autoscaler;
-  autoscaler.kind = Provisioner::Kind::ClusterAutoscaler;
-  return autoscaler;
+  if (!karpenter_ && !autoscales_) return std::nullopt;
+  Provisioner provisioner = karpenter_.value_or(Provisioner{});
+  if (!karpenter_) provisioner.kind = Provisioner::Kind::ClusterAutoscaler;
+  take_clocks(cluster_, provisioner);
+  return provisioner;
 }
 
 DraftSharing ClusterPools::plugin_sharing(const KeyValue* config_label, std::string_view mig_label,

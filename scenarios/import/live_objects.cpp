@@ -12,6 +12,7 @@
 #include "../text/kubernetes_names.hpp"
 #include "../text/scalars.hpp"
 #include "node_pool_choice.hpp"
+#include "slice_devices.hpp"
 
 namespace slicewise::scenarios {
 namespace {
@@ -258,8 +259,9 @@ std::vector<LiveNodes> nodes_that_are_there(const ClusterFiles& cluster,
     const auto [position, is_new] = known.try_emplace(
         {std::string(group_of(node)), node.types.front().value, is_spot(node),
          std::string(text_of(node, kConfigLabel)),
-         fmt::format("{} {} {} {}/{}{}", text_of(node, kMigLabel), labelled_sharing(node).entries(),
-                     offered_gpus(node), allocatable_of(node, "cpu").value_or(0),
+         fmt::format("{} {} {} {} {}/{}{}", text_of(node, kMigLabel),
+                     labelled_sharing(node).entries(), offered_gpus(node),
+                     gpus_in_slices(cluster, node.name), allocatable_of(node, "cpu").value_or(0),
                      allocatable_of(node, "pods").value_or(0), told_apart)},
         pools.size());
     const Allocatable allocatable = own_allocatable(

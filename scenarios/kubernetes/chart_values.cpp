@@ -380,6 +380,22 @@ void read_chart_values(Context& context, const Node& document) {
   ChartReader(context, document).read();
 }
 
+bool read_node_clocks(Context& context, const Node& document) {
+  constexpr std::array<std::array<std::string_view, 2>, 4> kClocks{
+      {{"settings", "batchIdleDuration"},
+       {"settings", "batchMaxDuration"},
+       {"extraArgs", "scan-interval"},
+       {"extraArgs", "scale-down-unneeded-time"}}};
+  bool has_some = false;
+  for (const auto& [group, key] : kClocks) {
+    const Located<std::string> clock = located_below(&document, {group, key});
+    if (clock.value.empty()) continue;
+    has_some = true;
+    context.files.node_clocks.push_back({std::string(key), clock.value, clock.where, clock.where});
+  }
+  return has_some;
+}
+
 void read_cluster_policy(Context& context, const Node& spec) {
   ChartReader(context, spec).read_policy();
 }

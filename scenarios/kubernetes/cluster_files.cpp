@@ -162,6 +162,7 @@ class ClusterReader {
       if (context_.files.charts.back().chart == ChartValues::Chart::Dra) leave_alone(*object, "");
       return;
     }
+    if (read_node_clocks(context_, *object)) return;
     if (is_plugin_config(*object)) return read_plugin_config(context_, object, "");
     // A patch of a ConfigMap.
     if (read_config_map(context_, *object)) return;

@@ -246,11 +246,13 @@ void read_slice(Context& context, const Node& object) {
     const Node* has = node_below(device, {"attributes"});
     if (text_below(has, {"type", "string"}) == "vfio") continue;
     const auto memory = parse_bytes(text_below(device, {"capacity", "memory", "value"}));
+    const std::string parent = text_below(has, {"parentUUID", "string"});
     context.files.devices.push_back(
         {text_below(spec, {"nodeName"}),
          {text_below(has, {"productName", "string"}), text_below(has, {"architecture", "string"}),
           text_below(has, {"cudaComputeCapability", "version"}),
-          text_below(has, {"profile", "string"}), memory.value_or(Bytes{})}});
+          text_below(has, {"profile", "string"}), memory.value_or(Bytes{})},
+         parent.empty() ? text_below(has, {"uuid", "string"}) : parent});
   }
 }
 

@@ -118,7 +118,7 @@ std::optional<std::vector<DeviceSource>> sources_of(const LintInput& input) {
     return known != sources.end() ? known->devices
                                   : sources.emplace_back(DeviceSource{name, {}}).devices;
   };
-  for (const scenarios::PublishedDevice& one : input.files.devices) {
+  for (const scenarios::SliceDevice& one : input.files.devices) {
     source(one.node).push_back(one.device);
   }
   if (!sources.empty()) return sources;

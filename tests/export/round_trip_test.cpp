@@ -225,9 +225,24 @@ TEST(RoundTrip, ABundleIsOneFleet) {
   given.provisioner.kind = scenarios::Provisioner::Kind::ClusterAutoscaler;
   given.node_pools.front().nodes = 0;
   given.node_pools.front().most_nodes = 4;
+  given.provisioner.scan_interval = seconds(20);
+  given.provisioner.unneeded_time = minutes(3);
   const Scenario again = expect_round_trip(given, {"bundle"});
   EXPECT_EQ(again.node_pools.front().most_nodes, 4);
   EXPECT_EQ(again.provisioner.kind, scenarios::Provisioner::Kind::ClusterAutoscaler);
+  EXPECT_EQ(again.provisioner.scan_interval, seconds(20));
+  EXPECT_EQ(again.provisioner.unneeded_time, minutes(3));
+}
+
+TEST(RoundTrip, WhenKarpenterDecides) {
+  Scenario given = round_trip_sample("demo-before");
+  given.provisioner.kind = scenarios::Provisioner::Kind::Karpenter;
+  given.provisioner.batch_idle = milliseconds(1'500);
+  given.provisioner.batch_max = seconds(30);
+  given.node_pools.front().most_nodes = 4;
+  const Scenario again = expect_round_trip(given, {"bundle"});
+  EXPECT_EQ(again.provisioner.batch_idle, milliseconds(1'500));
+  EXPECT_EQ(again.provisioner.batch_max, seconds(30));
 }
 
 // Layouts come from the values of the operator, or from mig-parted's file beside the plugin's.

@@ -287,6 +287,55 @@ metadata: {name: p}
   EXPECT_EQ(by_cpu.said.count("PodDisruptionBudgets of pods that are not here"), 1);
 }
 
+// Pods that are made anew have the requests that it recommends, unless it only shows them.
+TEST(ImportObjects, AVerticalAutoscalerSetsTheRequests) {
+  const auto with = [](const std::string& mode) {
+    return objects_read(R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: d}
+spec: {template: {spec: {containers: [{name: c, resources: {requests: {cpu: 500m, memory: 1Gi}, limits: {cpu: 1, nvidia.com/gpu: 1}}}]}}}
+---
+apiVersion: autoscaling.k8s.io/v1
+kind: VerticalPodAutoscaler
+metadata: {name: d}
+spec: {targetRef: {apiVersion: apps/v1, kind: Deployment, name: d}, updatePolicy: {updateMode: )" +
+                        mode + R"(}}
+status: {recommendation: {containerRecommendations: [{containerName: c, target: {cpu: "2", memory: 4Gi}}]}}
+)");
+  };
+  const ObjectsRead recreated = with("Recreate");
+  const ObjectsRead shown = with("\"Off\"");
+  ASSERT_TRUE(recreated.find("d"));
+  EXPECT_EQ(recreated.find("d")->pod.cpu_request.count, 2'000);
+  EXPECT_EQ(recreated.find("d")->pod.cpu_limit->count, 4'000);
+  EXPECT_EQ(recreated.find("d")->pod.memory_request, gibibytes(4));
+  EXPECT_EQ(recreated.said.count("not simulated: VerticalPodAutoscalers: requests as they recom"),
+            1);
+  ASSERT_TRUE(shown.find("d"));
+  EXPECT_EQ(shown.find("d")->pod.cpu_request.count, 500);
+}
+
+// As the pods have them that it runs in.
+TEST(ImportObjects, KarpenterDecidesWhenItsDeploymentSays) {
+  const ObjectsRead read = objects_read(R"(
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: gpu}
+spec: {template: {spec: {requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [g5.xlarge]}]}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: karpenter, namespace: kube-system}
+spec: {template: {spec: {containers: [{name: controller, args: [--batch-max-duration=20s], env: [{name: BATCH_IDLE_DURATION, value: 5s}]}]}}}
+---
+)" + kScaledDeployment);
+  EXPECT_EQ(read.scenario.provisioner.batch_idle, seconds(5));
+  EXPECT_EQ(read.scenario.provisioner.batch_max, seconds(20));
+  // Clocks of the one are none of the other's.
+  EXPECT_EQ(read.scenario.provisioner.scan_interval, seconds(10));
+}
+
 TEST(ImportObjects, APriorityClassSaysThePriority) {
   const ObjectsRead made = objects_read(kScaledDeployment + R"(
 apiVersion: scheduling.k8s.io/v1

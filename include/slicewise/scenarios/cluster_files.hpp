@@ -168,6 +168,13 @@ struct NodeOverlayFile {
   std::vector<ResourceAmount> capacity;
 };
 
+// A device of a ResourceSlice of NVIDIA's driver.
+struct SliceDevice {
+  std::string node;
+  DraDevice device;
+  std::string gpu;  // UUID of the one that it is, or is a part of; "" not known
+};
+
 // A config of mig-parted.
 struct MigPartFile {
   std::vector<std::string> filters;                  // device-filter
@@ -242,6 +249,8 @@ struct ClusterFiles {
   std::vector<PodFile> pods;
   std::vector<PluginConfigFile> configs;
   std::vector<ChartValues> charts;
+  // Of the charts of Karpenter and the Cluster Autoscaler: "batchIdleDuration", "scan-interval".
+  std::vector<KeyValue> node_clocks;
   std::vector<ConfigMapFile> config_maps;
   std::vector<NodeGroupFile> groups;
   std::vector<NodeClassFile> node_classes;
@@ -252,7 +261,7 @@ struct ClusterFiles {
   std::vector<LocalQueueFile> local_queues;
   std::vector<DraSharingFile> dra;
   std::vector<ClaimFile> claims;
-  std::vector<PublishedDevice> devices;
+  std::vector<SliceDevice> devices;
   std::vector<MetricUse> metrics;
   std::vector<std::string> counters;  // metrics that an exporter's own list switches on
   std::vector<DcgmFile> exporters;
