@@ -122,7 +122,8 @@ void judge_dra(const LintInput& input) {
     const std::string gate =
         sharing.strategy == "TimeSlicing" ? "TimeSlicingSettings" : "MPSSupport";
     const bool on = driver != nullptr && driver->gates.contains(gate) && driver->gates.at(gate);
-    if (!on) {
+    const bool is_known = sharing.strategy == "TimeSlicing" || sharing.strategy == "MPS";
+    if (!on && is_known) {
       input.tell_as(
           driver == nullptr ? Severity::Note : Severity::Error, Code::DraGateOff, sharing.where,
           fmt::format(
