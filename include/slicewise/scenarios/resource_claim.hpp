@@ -51,12 +51,6 @@ struct DraDevice {
   Bytes memory;
 };
 
-// A device of a ResourceSlice of NVIDIA's driver.
-struct PublishedDevice {
-  std::string node;
-  DraDevice device;
-};
-
 // Why nobody can tell here what a selector in CEL selects.
 struct SelectorProblem {
   std::string message;
