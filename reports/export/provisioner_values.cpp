@@ -7,7 +7,6 @@
 
 #include "../document/document_text.hpp"
 #include "guide.hpp"
-#include "kubernetes_object.hpp"
 
 namespace slicewise::reports {
 

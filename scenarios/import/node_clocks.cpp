@@ -25,7 +25,8 @@ constexpr Clock kClocks[] = {
      "--batch-idle-duration=", &Provisioner::batch_idle},
     {Provisioner::Kind::Karpenter, "batchMaxDuration", "BATCH_MAX_DURATION",
      "--batch-max-duration=", &Provisioner::batch_max},
-    {Provisioner::Kind::ClusterAutoscaler, "scan-interval", "", "--scan-interval=", &Provisioner::scan_interval},
+    {Provisioner::Kind::ClusterAutoscaler, "scan-interval", "",
+     "--scan-interval=", &Provisioner::scan_interval},
     {Provisioner::Kind::ClusterAutoscaler, "scale-down-unneeded-time", "",
      "--scale-down-unneeded-time=", &Provisioner::unneeded_time},
 };

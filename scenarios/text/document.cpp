@@ -10,8 +10,8 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
-#include "slicewise/scenarios/load.hpp"
 #include "slicewise/lookup.hpp"
+#include "slicewise/scenarios/load.hpp"
 
 #include "flow_brackets.hpp"
 #include "plain_scalars.hpp"

@@ -124,12 +124,12 @@ void judge_dra(const LintInput& input) {
     const bool on = driver != nullptr && driver->gates.contains(gate) && driver->gates.at(gate);
     const bool is_known = sharing.strategy == "TimeSlicing" || sharing.strategy == "MPS";
     if (!on && is_known) {
-      input.tell_as(driver == nullptr ? Severity::Note : Severity::Error, Code::DraGateOff,
-                    sharing.where,
-                    fmt::format("\"{}\" is selected as the GPU sharing strategy, which needs the "
-                                "\"{}\" feature gate",
-                                sharing.strategy.substr(0, 40), gate),
-                    fmt::format("featureGates: {{{}: true}} in the driver's values", gate));
+      input.tell_as(
+          driver == nullptr ? Severity::Note : Severity::Error, Code::DraGateOff, sharing.where,
+          fmt::format(
+              "\"{}\" is selected as the GPU sharing strategy, which needs the \"{}\" feature gate",
+              sharing.strategy.substr(0, 40), gate),
+          fmt::format("featureGates: {{{}: true}} in the driver's values", gate));
     }
     if (sharing.is_template) {
       input.tell(Code::DraTemplateNotShared, sharing.where,
