@@ -12,9 +12,9 @@
 #define TOML_ASSERT_ASSUME(expr) static_assert(true)
 #include <toml++/toml.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
-#include "slicewise/lookup.hpp"
 
 #include "../text/scalars.hpp"
 #include "manifest_reader.hpp"

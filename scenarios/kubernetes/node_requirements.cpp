@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/lookup.hpp"
+#include "slicewise/scenarios/cluster_files.hpp"
 
 #include "../text/scalars.hpp"
 

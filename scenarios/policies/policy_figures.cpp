@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "slicewise/scenarios/policy.hpp"
 #include "slicewise/lookup.hpp"
+#include "slicewise/scenarios/policy.hpp"
 
 #include "../text/scalars.hpp"
 

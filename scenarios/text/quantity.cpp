@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "slicewise/longest_duration.hpp"
-#include "slicewise/nearest_name.hpp"
 #include "slicewise/lookup.hpp"
+#include "slicewise/nearest_name.hpp"
 
 #include "scalars.hpp"
 

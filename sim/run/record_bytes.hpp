@@ -65,11 +65,11 @@ SLICEWISE_MEMBERS(NotebookRecord, sessions, cells, culled, active_users, waiting
 SLICEWISE_MEMBERS(PipelineRecord, units_done, units_in_objective, requests)
 SLICEWISE_MEMBERS(RunsLost, jobs, gpu_time)
 SLICEWISE_MEMBERS(WorkloadRecord, jobs_done, jobs_failed, runs_missed, runs_replaced, disrupted,
-                  expired, oom_kills, faults, crash_looping, pending_for_good,
-                  longest_pending, units_done, units_in_objective, units_under_way, completion,
-                  wait, unfinished, waiting, quota_wait, quota_stops, quota_waiting, never_admitted, outcomes, requests,
-                  tokens, scaling, notebooks, gpu_busy, gpu_lost, pod_running, backing_off,
-                  stretched_by_gpu, stretched_by_cpu, met_node_limit, no_node_for_it,
+                  expired, oom_kills, faults, crash_looping, pending_for_good, longest_pending,
+                  units_done, units_in_objective, units_under_way, completion, wait, unfinished,
+                  waiting, quota_wait, quota_stops, quota_waiting, never_admitted, outcomes,
+                  requests, tokens, scaling, notebooks, gpu_busy, gpu_lost, pod_running,
+                  backing_off, stretched_by_gpu, stretched_by_cpu, met_node_limit, no_node_for_it,
                   pods_by_gpu_set, all_reduce_ns, working, held, shared, observed)
 SLICEWISE_MEMBERS(Replication, length, last_job_end, domains, nodes, pools, start_up, workloads,
                   pipelines, pending_reasons, pods_submitted, running_max, pending_max,

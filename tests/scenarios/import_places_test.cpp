@@ -263,8 +263,8 @@ TEST(ImportPlaces, InstancesOfMigAreSharedAsNodesOfferThem) {
          "nvidia.com/mig-1g.10gb.shared: 128", "nvidia.com/mig-1g.10gb.shared"));
   EXPECT_EQ(renamed.resources.at(0).replicas, 4);
   EXPECT_TRUE(renamed.rename_by_default);
-  const PluginSharing counted = shares(of("all-1g.10gb, nvidia.com/mig.strategy: single",
-                                          "nvidia.com/gpu: 128", "nvidia.com/gpu"));
+  const PluginSharing counted = shares(
+      of("all-1g.10gb, nvidia.com/mig.strategy: single", "nvidia.com/gpu: 128", "nvidia.com/gpu"));
   EXPECT_EQ(counted.resources.at(0).replicas, 4);
   EXPECT_FALSE(counted.rename_by_default);
   // Four GPUs of 7, four of 2; nobody says it but the node.
@@ -272,8 +272,9 @@ TEST(ImportPlaces, InstancesOfMigAreSharedAsNodesOfferThem) {
                          "nvidia.com/mig-3g.20gb");
   EXPECT_FALSE(own.scenario.node_pools[0].device_plugin);
   ASSERT_TRUE(own.scenario.node_pools[0].mig);
-  EXPECT_NE(own.yaml.find("{devices: [0, 1, 2, 3], mig-enabled: true, mig-devices: {\"1g.5gb\": 7}"),
-            std::string::npos)
+  EXPECT_NE(
+      own.yaml.find("{devices: [0, 1, 2, 3], mig-enabled: true, mig-devices: {\"1g.5gb\": 7}"),
+      std::string::npos)
       << own.yaml;
   EXPECT_TRUE(of("some", "nvidia.com/gpu: 6, nvidia.com/mig-3g.20gb: 4", "nvidia.com/gpu")
                   .scenario.node_pools[0]
