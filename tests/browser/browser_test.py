@@ -66,7 +66,7 @@ class Report(unittest.TestCase):
                 self.write_page(folder, "replay", str(replayed), code=jobs.returncode),
             ]
             checked = subprocess.run(["node", "report.mjs", self.chromium, *pages], cwd=HERE,
-                                     capture_output=True, text=True, timeout=300, check=False)
+                                     capture_output=True, text=True, timeout=900, check=False)
             self.assertEqual(checked.returncode, 0, checked.stdout[-8000:] + checked.stderr)
 
 
