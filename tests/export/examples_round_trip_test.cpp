@@ -86,6 +86,7 @@ Scenario with_cluster_of(const Scenario& again, const Scenario& given) {
 sim::VariantResult figures_of(Scenario scenario, const models::Catalogue& catalogue) {
   scenario.replications = 1;
   scenario.allow_pending = true;
+  scenario.provisioner.start_up.variation = 0;  // drawn by the names of pools
   const auto world = sim::build_world(scenario, catalogue);
   if (!world) {
     ADD_FAILURE() << world.error().front().message;
@@ -94,8 +95,16 @@ sim::VariantResult figures_of(Scenario scenario, const models::Catalogue& catalo
   return sim::simulate(*world, {}).value();
 }
 
-// Of an export that no scenario has. By "file variant".
-const std::map<std::string, std::string> kOther = {};
+// By "file variant", and why they are simulated in another way.
+const std::map<std::string, std::string> kOther = {
+    {"aws-cifar10-g5 after-greedy", "its Jobs are exported as one, which fails as a whole"},
+    {"aws-cifar10-p4d after-greedy", "likewise"},
+    {"manual-sharing manual", "its pods ask for no GPU: nothing says that they use one"},
+    {"karpenter-thrash cluster-autoscaler",
+     "node groups get the label by which the autoscaler waits for the GPUs of a node"},
+    {"recorded-autoscaled cluster-autoscaler", "types of one NodePool are groups of other names"},
+    {"mig-change change-at-30m", "no object says when somebody will change a layout"},
+};
 
 bool is_written(const Scenario& scenario, const std::vector<std::string>& kinds,
                 const models::Catalogue& catalogue) {
@@ -103,6 +112,14 @@ bool is_written(const Scenario& scenario, const std::vector<std::string>& kinds,
     const auto kind = std::ranges::find(kExportKinds, name, &ExportKind::name);
     return kind->render(scenario, catalogue, {}).has_value();
   });
+}
+
+// Layouts of MIG are in a file of their own, where there are some.
+std::vector<std::string> with_layouts(std::vector<std::string> kinds, const Scenario& scenario,
+                                      const models::Catalogue& catalogue) {
+  const bool is_bundle = kinds.front() == "bundle";
+  if (!is_bundle && is_written(scenario, {"mig-parted"}, catalogue)) kinds.push_back("mig-parted");
+  return kinds;
 }
 
 int expect_same_of_examples(const std::vector<std::string>& kinds, Duration longest) {
@@ -127,7 +144,9 @@ int expect_same_of_examples(const std::vector<std::string>& kinds, Duration long
       if (kOther.contains(entry.path().stem().string() + " " + given.name)) continue;
       if (!is_written(given, kinds, catalogue)) continue;
       SCOPED_TRACE(path + " " + given.name);
-      const Scenario again = with_cluster_of(read_again(given, kinds, options), given);
+      const Scenario read_back = read_again(given, with_layouts(kinds, given, catalogue), options);
+      if (read_back.node_pools.empty()) continue;  // it said why
+      const Scenario again = with_cluster_of(read_back, given);
       expect_same_figures(figures_of(given, catalogue), figures_of(again, catalogue));
       ++same;
     }

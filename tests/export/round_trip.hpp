@@ -26,7 +26,9 @@ inline scenarios::Scenario read_again(const scenarios::Scenario& scenario,
       ADD_FAILURE() << kind.name << ": " << written.error().front().message;
       return {};
     }
-    for (const ExportFile& file : *written) files.push_back({file.path, file.text});
+    for (const ExportFile& file : *written) {
+      if (file.path.ends_with(".yaml")) files.push_back({file.path, file.text});
+    }
   }
   const auto imported = scenarios::import_log(scenarios::ImportKind::K8s, files, options);
   if (!imported) {

@@ -228,6 +228,7 @@ TEST(RoundTrip, ABundleIsOneFleet) {
   given.provisioner.scan_interval = seconds(20);
   given.provisioner.unneeded_time = minutes(3);
   const Scenario again = expect_round_trip(given, {"bundle"});
+  ASSERT_FALSE(again.node_pools.empty());
   EXPECT_EQ(again.node_pools.front().most_nodes, 4);
   EXPECT_EQ(again.provisioner.kind, scenarios::Provisioner::Kind::ClusterAutoscaler);
   EXPECT_EQ(again.provisioner.scan_interval, seconds(20));
