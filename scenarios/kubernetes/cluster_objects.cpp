@@ -21,6 +21,8 @@ json json_of(const Node& node) {
       for (const NodePtr& item : node.items) list.push_back(json_of(*item));
       return list;
     }
+    case Node::Kind::Null:
+      return nullptr;
     case Node::Kind::Text:
       return node.text;
     default: {

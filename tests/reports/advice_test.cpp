@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace slicewise::reports {
@@ -323,6 +325,84 @@ TEST(AdviceMetrics, OfPlaceholdersNothingIsTheBestAndOfMadeUpPoolsNoneAreTodays)
   const std::string made_up = advice_metrics(plan_with_a_path(), advice);
   EXPECT_EQ(made_up.find("pools=\"today\""), std::string::npos) << made_up;
   EXPECT_NE(made_up.find("pools=\"best\""), std::string::npos);
+}
+
+// What a file changes of an object, as the API server would; "" before: it is new.
+std::pair<std::string, std::string> applied(const std::string& there, const std::string& file,
+                                            const std::string& path = "karpenter.yaml") {
+  const AppliedObjects found =
+      applied_objects(scenarios::cluster_objects({"there.yaml", there}), {{path, file, false}});
+  return {found.before.empty() ? "" : found.before[0].text, found.after[0].text};
+}
+
+TEST(AppliedObjects, AreMergedAsKubectlDoes) {
+  const auto [before, after] = applied(R"(kind: List
+items:
+- kind: Deployment
+  metadata: {name: a, namespace: team, uid: 1, annotations: }
+  spec: {replicas: 1, list: [1], containers: [{name: c, limits: {gpu: 1, cpu: 1}}, {name: d}]}
+  status: {ready: 1}
+)",
+                                       R"(# words
+kind: Deployment
+metadata: {name: a, namespace: team}
+spec: {list: [3], containers: [{name: c, limits: {gpu: null, shared: 1}}]}
+)",
+                                       "pods/team-a.yaml");
+  const std::string was = R"(---
+kind: Deployment
+metadata:
+  annotations: null
+  name: a
+  namespace: team
+spec:
+  containers:
+  - limits:
+      cpu: 1
+      gpu: 1
+    name: c
+  - name: d
+  list:
+  - 1
+  replicas: 1
+)";
+  EXPECT_EQ(before, was);
+  EXPECT_EQ(files_diff({{"a", was}}, {{"a", after}}, "today", "apply"), R"(--- today/a
++++ apply/a
+@@ -8,9 +8,9 @@
+   containers:
+   - limits:
+       cpu: 1
+-      gpu: 1
++      shared: 1
+     name: c
+   - name: d
+   list:
+-  - 1
++  - 3
+   replicas: 1
+)");
+}
+
+// What others have set stays.
+TEST(AppliedObjects, WhatWasAppliedBeforeAndIsNotSaidIsGone) {
+  const std::string there = R"(kind: NodePool
+metadata:
+  name: p
+  annotations: {kubectl.kubernetes.io/last-applied-configuration: '{"spec": {"limits": {"gpu": 4}}}'}
+spec: {limits: {gpu: 4, nodes: 4}, budgets: [1]}
+)";
+  const auto file = [](const std::string& name) {
+    return fmt::format("kind: NodePool\nmetadata: {{name: {}}}\nspec: {{limits: {{nodes: 2}}}}\n",
+                       name);
+  };
+  EXPECT_EQ(applied(there, file("p")).second,
+            "---\nkind: NodePool\nmetadata:\n  name: p\nspec:\n  budgets:\n  - 1\n  limits:\n"
+            "    nodes: 2\n");
+  EXPECT_EQ(
+      applied(there, file("q")),
+      std::pair(std::string(), std::string("---\nkind: NodePool\nmetadata:\n  name: q\nspec:\n"
+                                           "  limits:\n    nodes: 2\n")));
 }
 
 TEST(FilesDiff, IsWhatDiffUWouldSay) {

@@ -263,7 +263,7 @@ class Report(unittest.TestCase):
 
     def controls(self, file, variant, *flags):
         """What the page of a variant lets be moved, by label."""
-        page = run("report", file, "--variant", variant, *SHORT, *flags, "--interactive", "--engine", str(self.engine()))
+        page = run("report", file, "--variant", variant, *(flags or SHORT), "--interactive", "--engine", str(self.engine()))
         self.assertEqual(page.returncode, 0, page.stderr)
         trial = json.loads(re.search(r'id="trial-input">(.*?)</script>', page.stdout, re.DOTALL)[1])
         return {control["label"]: control for control in trial["variants"][variant]["controls"]}
@@ -271,7 +271,7 @@ class Report(unittest.TestCase):
     def test_loads_of_any_shape_and_limits_of_any_unit_are_moved(self):
         """Of voice-pipeline.yaml there were nodes, price and pods only."""
         voice = "scenarios/examples/voice-pipeline.yaml"
-        found = self.controls(voice, "one-t4")
+        found = self.controls(voice, "one-t4", "--replications", "1", "--set", "duration=8m")
         load = found["voice: load"]
         self.assertEqual((load["value"], load["unit"]), (3, "/s"))
         self.assertEqual(load["together"], [{"path": "pipelines.voice.traffic.mean", "value": 3},
@@ -283,7 +283,7 @@ class Report(unittest.TestCase):
                 ("{shape: Steps, steps: [{at: 0, rate: 5/s}, {at: 1m, rate: 0/s}, {at: 2m, rate: 20/s}]}", "load", 5,
                  "steps[0].rate steps[2].rate"),
                 ("{shape: Bursts, mean: 9/s, bursts: {rate: 30/s, length: 5s, every: 1m}}", "load", 9, "mean bursts.rate")):
-            found = self.controls(SERVICES, "shared", "--set", f"workloads.classifier.traffic={traffic}")
+            found = self.controls(SERVICES, "shared", *SHORT, "--set", f"workloads.classifier.traffic={traffic}")
             control = found[f"classifier: {label}"]
             parts = control.get("together", [control])
             self.assertEqual(control["value"], value)
