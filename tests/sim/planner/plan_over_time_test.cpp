@@ -226,6 +226,7 @@ TEST(PlanOverTime, PodsAreAddedForWhatCameSinceTheMonthBefore) {
   options.max_nodes = 8;
   const auto plan = make_plan(set, 0, demo::catalogue(), options);
   ASSERT_TRUE(plan && plan->over_time);
+  for (const auto& sp : plan->over_time->spans) fprintf(stderr, "SPAN %d-%d nodes %d pods %d of %zu\n", sp.from, sp.to, sp.option.pools.front().nodes, sp.option.pools.front().pods.empty() ? -1 : sp.option.pools.front().pods.front(), sp.option.pools.size());
   EXPECT_FALSE(plan->over_time->fails_from);
   ASSERT_GE(plan->over_time->spans.size(), 2U);
   EXPECT_EQ(plan->over_time->spans[1].option.pools.front().pods, std::vector<int>{4});
