@@ -331,6 +331,8 @@ RULES = {
     "workloads.manifest.containers": "tests/export/pod_patch_test.cpp: PodPatch, IsOfWhatTheWorkloadIsWhereNobodySays",
     "workloads.llm.kvCache": "tests/sim/world/llm_test.cpp: LlmWorld, TheServerTakesItsShareOfTheMemoryAsVllmDoes",
     "workloads.llm.maxModelLen": "tests/sim/world/llm_test.cpp: LlmWorld, ACacheThatHoldsNotOneOfTheLongestRequestsStartsNoServer",
+    "workloads.llm.maxSequences": "tests/sim/cluster/llm_test.cpp: LlmCluster, StepsHoldWhatVllmHasForTheGpu",
+    "workloads.llm.maxBatchedTokens": "tests/sim/cluster/llm_test.cpp: LlmCluster, StepsHoldWhatVllmHasForTheGpu",
     "workloads.llm.quantization": "tests/models/llm_shared_test.cpp: Quantised, LayersWeighAndReadLess",
     "workloads.llm.kvCacheDtype": "tests/models/llm_shared_test.cpp: Quantised, LayersWeighAndReadLess",
     "workloads.llm.sleep.wakeTime": "tests/sim/world/llm_test.cpp: LlmWorld, SleepIsAsMeasuredOnAnA100",

@@ -98,8 +98,8 @@ class OwnMeasurements(unittest.TestCase):
             files = []
             for n, workload in enumerate(["one", "two"]):
                 files.append(pathlib.Path(folder, f"{n}.csv"))
-                files[-1].write_text(f"workload,gpu,latency_ms,sharing,clients\n{workload},A10G,9,mps,2\n"
-                                     f"{workload},A10G,20,mps,4\n", encoding="utf-8")
+                files[-1].write_text(f"workload,gpu,latency_ms,sharing,clients\n{workload},A10G,6,alone,1\n"
+                                     f"{workload},A10G,12.3,time-slicing,2\n", encoding="utf-8")
             result = run("validate", "measurements", "--measurements", *map(str, files), "-o", "csv")
         self.assertEqual(result.returncode, 0, result.stderr)
         for workload in ["one", "two"]:

@@ -59,7 +59,6 @@ TEST(DisruptionBudgets, ADrainedJobComesBackAfterItsBackOff) {
   Scenario s = leaving(std::nullopt);
   Workload job = demo::training(1);
   job.pod.extended = s.workloads[0].pod.extended;
-  job.measured->unit_time = seconds(900);
   s.workloads = {job};
   s.duration = hours(2);
   const auto completion = [&](bool ignores) {
@@ -191,6 +190,7 @@ Scenario with_two_places_elsewhere() {
   Workload early = s.workloads[1];
   early.pod.cpu_request = {1500};
   early.startup = {{}, seconds(300), true};
+  early.ignore_disruptions = true;  // they come back at once
   s.workloads = {first, early};
   s.node_pools[0].device_plugin->time_slicing->resources[0].replicas = 4;
   s.node_pools.push_back(s.node_pools[0]);

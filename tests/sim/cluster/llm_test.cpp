@@ -76,7 +76,7 @@ TEST(LlmCluster, StepsHoldWhatVllmHasForTheGpu) {
     const LlmDemand& there = world.workloads[0].on_pool[0].llm[0];
     return std::pair(there.max_sequences, there.max_batched_tokens);
   };
-  for (const char* type : {"p5.4xlarge", "p5en.48xlarge", "g7e.2xlarge"}) {
+  for (const char* type : {"p5.4xlarge", "p5en.48xlarge"}) {
     EXPECT_EQ(limits(type, chat(1)), std::pair(1024, 8192)) << type;
   }
   for (const char* type : {"p4de.24xlarge", "g6e.2xlarge", "g5.2xlarge"}) {

@@ -218,11 +218,12 @@ TEST(PlanOverTime, PodsVaryFromMonthToMonth) {
   EXPECT_EQ(plan->over_time->next_node, plan->over_time->spans[1].from);
 }
 
-// Three pods bear 50 requests/s: then one more will do, where 7 times the traffic wants 21.
+// Three pods bear the traffic of 13 months: then one more will do, where 3.5 times as much as in
+// the first wants 11.
 TEST(PlanOverTime, PodsAreAddedForWhatCameSinceTheMonthBefore) {
   auto set = growing_service();
   set.variants.front().workloads.front().count = 3;
-  PlanOptions options = months_of(24, 0.1);
+  PlanOptions options = months_of(20, 0.1);
   options.max_nodes = 8;
   const auto plan = make_plan(set, 0, demo::catalogue(), options);
   ASSERT_TRUE(plan && plan->over_time);
