@@ -19,7 +19,6 @@
 #include "../cluster_reading.hpp"
 #include "../commands.hpp"
 #include "../files.hpp"
-#include "../folders.hpp"
 #include "../journals.hpp"
 #include "../options.hpp"
 #include "../plan_part.hpp"
@@ -225,8 +224,8 @@ void add_flags(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
   add_text(
       verb, "--from", plan.from, "FILE",
       "The present pools: a scenario, a folder of the cluster's manifests, or of a plan an option "
-      "(plan.json#2) or what a step of its "
-      "path leaves (plan.json#step1). Says the way to cheaper ones step by step: what each saves, "
+      "(plan.json#2) or what a step of its path leaves (plan.json#step1). Says the way to cheaper "
+      "ones step by step: what each saves, "
       "which pods restart, which nodes come and go");
   add_number(verb, "--max-changes", 1, 1'000, plan.options.max_changes,
              "On that way no more than so many pools change (without --from: from the scenario's "
