@@ -1,7 +1,11 @@
 #include "slicewise/sim/plan.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -9,7 +13,10 @@
 
 #include "slicewise/reports/ci.hpp"
 #include "slicewise/reports/studies.hpp"
+#include "slicewise/scenarios/import.hpp"
+#include "slicewise/sim/lint.hpp"
 
+#include "../cluster_reading.hpp"
 #include "../commands.hpp"
 #include "../files.hpp"
 #include "../journals.hpp"
@@ -53,14 +60,34 @@ Pools of_scenario(const ScenarioFile& file, const OneVariant& opened, const Comm
   return std::move(*pools);
 }
 
-// Where the path of a plan starts: the pools of --from, a scenario or an option of a stored plan;
-// with --max-changes alone those of the planned scenario; empty where nobody asks for a path.
-// Mistakes are printed.
+// The objects of a cluster in a folder, as `import k8s` has them.
+Pools of_cluster(const std::string& folder, const OneVariant& opened, const CommonFlags& flags) {
+  Diagnostics problems;
+  AdviseCommand cluster;
+  cluster.files = file_names({folder}, problems);
+  if (!problems.empty()) return tl::unexpected(fail(problems, {}, flags));
+  const Expected<ClusterReading> reading = read_cluster(cluster);
+  if (!reading) return tl::unexpected(fail(reading.error(), {}, flags));
+  scenarios::ImportOptions options;
+  sim::take_catalogue(opened.catalogue, options);
+  const auto imported = scenarios::import_log(scenarios::ImportKind::K8s, reading->all, options);
+  if (!imported) return tl::unexpected(fail(imported.error(), reading->all, flags));
+  auto written = scenarios::scenario_of(*imported, scenarios::ImportKind::K8s, options);
+  return of_scenario(scenario_of({folder, std::move(written.yaml)}, {}), opened, flags);
+}
+
+// Where the path of a plan starts: the pools of --from, a scenario, the files of a cluster or an
+// option of a stored plan; with --max-changes alone those of the planned scenario; empty where
+// nobody asks for a path. Mistakes are printed.
 Pools present_pools(const PlanCommand& command, const CommonFlags& flags,
                     const OneVariant& opened) {
   if (command.from.empty()) {
     if (!command.options.max_changes) return std::vector<sim::PoolChoice>{};
     return of_scenario(opened.file, opened, flags);
+  }
+  std::error_code ignored;
+  if (std::filesystem::is_directory(command.from, ignored)) {
+    return of_cluster(command.from, opened, flags);
   }
   const FilePart named = file_part(command.from);
   const Expected<SourceText> source = read_source(named.file);
@@ -196,8 +223,9 @@ void add_flags(CLI::App& app, PlanCommand& plan, CommonFlags& flags) {
              "--inputs sampled (default given; not with --no-risk)");
   add_text(
       verb, "--from", plan.from, "FILE",
-      "The present pools: a scenario, or of a plan an option (plan.json#2) or what a step of its "
-      "path leaves (plan.json#step1). Says the way to cheaper ones step by step: what each saves, "
+      "The present pools: a scenario, a folder of the cluster's manifests, or of a plan an option "
+      "(plan.json#2) or what a step of its path leaves (plan.json#step1). Says the way to cheaper "
+      "ones step by step: what each saves, "
       "which pods restart, which nodes come and go");
   add_number(verb, "--max-changes", 1, 1'000, plan.options.max_changes,
              "On that way no more than so many pools change (without --from: from the scenario's "
