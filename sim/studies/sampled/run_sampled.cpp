@@ -90,8 +90,8 @@ Duration drawn_kernel(const Workload& workload, std::uint64_t seed, std::size_t 
                       drawn_factor(ratio, workload, ".kernelTime", seed, replication));
 }
 
-// The best p of a source or client lies anywhere from 1 on: models/MODELS.md, "One p for all
-// kinds".
+// The best p of a source or client lies anywhere from 1 on:
+// models/MODELS.md, "One p for all kinds".
 constexpr double kMostNorm = 6;
 
 }  // namespace
