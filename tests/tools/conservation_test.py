@@ -138,8 +138,12 @@ class Conserved(unittest.TestCase):
                 self.assertLessEqual(until, begin + NANO, f"{pod} is in two phases at once")
             marks = {row["phase"] for row in each} & {"done", "failed"}
             alive = bool(phases) and phases[-1][1] >= end - NANO
+            evicted = {row["from"] for row in each if row["phase"] == "evicted"}
+            # Its Job makes the next one when the back-off is over.
+            waits = alive and any(row["phase"] == "back-off" and row["from"] in evicted and
+                                  float(row["until"]) >= end - NANO for row in each)
             ends["done" if "done" in marks else "failed" if "failed" in marks else
-                 "alive" if alive else "gone"] += 1
+                 "waits" if waits else "alive" if alive else "gone"] += 1
         jobs = sum(w["count"] for w in document["spec"]["workloads"] if w["kind"] == "Job")
         replicas = sum(w["replicas"] for w in document["spec"]["workloads"] if w["kind"] != "Job")
         submitted = result["pods"]["submitted"]
