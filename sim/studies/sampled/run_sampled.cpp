@@ -91,7 +91,7 @@ Duration drawn_kernel(const Workload& workload, std::uint64_t seed, std::size_t 
 }
 
 // The best p of a source or client lies anywhere from 1 on:
-// models/MODELS.md, "One p for all kinds".
+// models/MODELS.md, "One process on a part of a GPU".
 constexpr double kMostNorm = 6;
 
 }  // namespace

@@ -428,11 +428,14 @@ TEST(PlannedSpot, SaysWhatAnInterruptionCosts) {
   Scenario& scenario = set.variants.front();
   scenario.node_pools.front().spot.emplace().interruptions = Rate{0.01 / 3600};
   scenario.workloads.front().startup.model_load = seconds(60);
+  scenario.workloads.front().objectives.clear();
   PlanOptions options = fleet_space();
   options.purchases = {"spot"};
   options.strategies = {"exclusive"};
   const auto plan = make_plan(set, 0, demo::catalogue(), options);
-  ASSERT_TRUE(plan && plan->spot.size() == 1U);
+  ASSERT_TRUE(plan) << plan.error().front().message;
+  ASSERT_FALSE(plan->options.empty()) << plan->rejected.front().reason.form;
+  ASSERT_EQ(plan->spot.size(), 1U);
   const PlannedSpot& spot = plan->spot.front();
   ASSERT_TRUE(spot.lost);
   // Two a second.
