@@ -104,6 +104,7 @@ DraftSharing shared_by_plugin(FileSharing mode, bool renames, std::int64_t repli
 DraftSharing shared_by_plugin(FileSharing mode, bool renames, bool refuses_several,
                               std::vector<ReplicatedResource> resources) {
   std::vector<std::string> entries;
+  entries.reserve(resources.size());
   for (const ReplicatedResource& one : resources) {
     entries.push_back(fmt::format("{{name: {}, replicas: {}}}", one.name, one.replicas));
   }

@@ -17,7 +17,6 @@ namespace slicewise::tools {
 namespace {
 
 constexpr std::size_t kLongestReport = 8192;
-constexpr std::size_t kHandlerStack = 65'536;  // a stack that overflowed cannot be used
 
 // Written ahead: a handler of signals must not allocate, and is called with nothing but a number.
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
@@ -40,6 +39,8 @@ void add_to_report(std::string_view text) {
 #endif
 
 #ifndef SLICEWISE_SANITIZED
+constexpr std::size_t kHandlerStack = 65'536;  // a stack that overflowed cannot be used
+
 std::string_view crash_name(int signal) {
   switch (signal) {
     case SIGSEGV:

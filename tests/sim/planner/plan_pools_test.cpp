@@ -427,7 +427,6 @@ TEST(PlannedSpot, SaysWhatAnInterruptionCosts) {
   ScenarioSet set = fleet(0, 1);
   Scenario& scenario = set.variants.front();
   scenario.node_pools.front().spot.emplace().interruptions = Rate{0.01 / 3600};
-  scenario.workloads.front().startup.model_load = seconds(60);
   scenario.workloads.front().objectives.clear();
   PlanOptions options = fleet_space();
   options.purchases = {"spot"};
