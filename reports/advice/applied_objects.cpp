@@ -24,6 +24,11 @@ constexpr std::string_view kPluginConfigs = "nvidia-device-plugin-configs";
 
 using ObjectName = std::tuple<std::string, std::string, std::string>;  // kind, namespace, name
 
+// Manifests may leave the namespace out.
+ObjectName name_of(const ClusterObject& object) {
+  return {object.kind, object.space == "default" ? "" : object.space, object.name};
+}
+
 // Without what the API server, its controllers and kubectl fill in.
 json written_part(json object) {
   object.erase("status");
@@ -103,7 +108,7 @@ AppliedObjects applied_objects(const std::vector<ClusterObject>& there, const Ex
   std::map<ObjectName, const ClusterObject*> by_name;
   for (const ClusterObject& object : there) {
     if (object.kind.empty()) continue;  // answers of Prometheus
-    by_name.emplace(ObjectName(object.kind, object.space, object.name), &object);
+    by_name.emplace(name_of(object), &object);
   }
   AppliedObjects applied;
   for (const ExportFile& file : files) {
@@ -111,13 +116,13 @@ AppliedObjects applied_objects(const std::vector<ClusterObject>& there, const Ex
     std::string before;
     std::string after;
     for (const ClusterObject& object : scenarios::cluster_objects({file.path, file.text})) {
-      if (object.kind == "Kustomization") continue;
+      if (object.kind == "Kustomization" || object.kind == "Component") continue;
       const json now = json::parse(object.json);
-      const auto found = by_name.find({object.kind, object.space, object.name});
+      const auto found = by_name.find(name_of(object));
       json was;
       if (found != by_name.end()) {
         was = json::parse(found->second->json);
-      } else if (file.path.ends_with("values.yaml")) {
+      } else if (file.path.ends_with("nvdp-values.yaml")) {
         was = values_of(there);
       }
       json then = found == by_name.end() ? json() : written_part(was);

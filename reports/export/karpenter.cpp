@@ -60,14 +60,19 @@ void add_capacity_types(const NodePool& pool, json& types) {
 // that differ in nothing else.
 using TypesOfPool = std::vector<PoolNodes>;
 
-// The label's, which pods may select; of those that differ and have one label, their own.
+// The label's, which pods may select; of those that differ and have one label, and where another
+// pool is called so, their own.
 std::string name_of(const TypesOfPool& types, const std::vector<TypesOfPool>& all) {
   const NodePool& first = *types.front().target.pool;
   const auto label = first.labels.find(std::string(scenarios::kNodePoolLabel));
   const auto has_label = [&](const TypesOfPool& other) {
     return label_of_nodes(*other.front().target.pool) == label_of_nodes(first);
   };
-  const bool is_labels = label != first.labels.end() &&
+  const auto is_called_so = [&](const TypesOfPool& other) {
+    return &other != &types && label_of_nodes(*other.front().target.pool) != label->second &&
+           other.front().target.pool->name.value == label->second;
+  };
+  const bool is_labels = label != first.labels.end() && std::ranges::none_of(all, is_called_so) &&
                          (types.size() > 1 || std::ranges::count_if(all, has_label) == 1);
   return is_labels ? label->second : first.name.value;
 }

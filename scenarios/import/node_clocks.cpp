@@ -31,6 +31,14 @@ constexpr Clock kClocks[] = {
      "--scale-down-unneeded-time=", &Provisioner::unneeded_time},
 };
 
+// The one who starts nodes, not anybody's flag of that name.
+bool is_of(const ContainerFile& container, Provisioner::Kind kind) {
+  const std::string_view word =
+      kind == Provisioner::Kind::Karpenter ? "karpenter" : "cluster-autoscaler";
+  return container.image.find(word) != std::string::npos ||
+         container.command.find(word) != std::string::npos;
+}
+
 // Of its command; "" it is not there.
 std::string_view flag_of(const ContainerFile& container, std::string_view flag) {
   const std::string_view command = container.command;
@@ -46,13 +54,15 @@ void take_clocks(const ClusterFiles& cluster, Provisioner& provisioner) {
   for (const Clock& clock : kClocks) {
     if (clock.kind != provisioner.kind) continue;
     const auto take = [&](std::string_view text) {
-      if (const auto time = parse_duration(text)) provisioner.*clock.field = *time;
+      const auto time = parse_duration(text);
+      if (time && time->ns > 0) provisioner.*clock.field = *time;
     };
     for (const KeyValue& value : cluster.node_clocks) {
       if (value.key == clock.value) take(value.value);
     }
     for (const PodFile& pod : cluster.pods) {
       for (const ContainerFile& container : pod.containers) {
+        if (!is_of(container, clock.kind)) continue;
         for (const KeyValue& variable : container.env) {
           if (variable.key == clock.variable) take(variable.value);
         }

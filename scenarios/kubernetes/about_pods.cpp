@@ -127,7 +127,8 @@ void read_vertical_autoscaler(Context& context, const Node& object) {
        items_of(node_below(&object, {"status", "recommendation", "containerRecommendations"}))) {
     for (const std::string_view resource : {"cpu", "memory"}) {
       const auto thousandths = quantity_in_thousandths(text_below(one, {"target", resource}));
-      if (is_off || !thousandths || *thousandths < 1'000) continue;
+      const std::int64_t least = resource == "cpu" ? 1 : 1'000;
+      if (is_off || !thousandths || *thousandths < least) continue;
       recommended[text_below(one, {"containerName"})][std::string(resource)] =
           resource == "cpu" ? *thousandths : *thousandths / 1'000;
     }

@@ -48,7 +48,7 @@ class PosixRule {
     standard = -seconds_of_time();
     skip_name();
     summer = rest_.starts_with(',') ? standard + 3600 : -seconds_of_time();
-    for (Change* change : {&begins, &ends}) {
+    for (Change* change : {&begins_, &ends_}) {
       rest_.remove_prefix(2);  // ",M"
       change->month = static_cast<unsigned>(number());
       change->week = static_cast<unsigned>(number_after('.'));
@@ -61,9 +61,9 @@ class PosixRule {
 
   // Of a time of UTC, within a day of the turn of the year if that is in its own year.
   std::int64_t offset_at(std::int64_t utc, std::chrono::year year) const {
-    const bool after_begin = utc >= begins.in(year)-standard;
-    const bool before_end = utc < ends.in(year)-summer;
-    const bool is_north = begins.month < ends.month;
+    const bool after_begin = utc >= begins_.in(year)-standard;
+    const bool before_end = utc < ends_.in(year)-summer;
+    const bool is_north = begins_.month < ends_.month;
     return (is_north ? after_begin && before_end : after_begin || before_end) ? summer : standard;
   }
 
@@ -84,7 +84,7 @@ class PosixRule {
     unsigned month = 1;
     unsigned week = 1;
     unsigned weekday = 0;
-    std::int64_t seconds = 2 * 3600;
+    std::int64_t seconds = 7200;  // two o'clock
   };
 
   void skip_name() {
@@ -112,8 +112,8 @@ class PosixRule {
   }
 
   std::string_view rest_;
-  Change begins;
-  Change ends;
+  Change begins_;
+  Change ends_;
 };
 
 }  // namespace

@@ -73,6 +73,13 @@ Pools of_cluster(const std::string& folder, const OneVariant& opened, const Comm
   const auto imported = scenarios::import_log(scenarios::ImportKind::K8s, reading->all, options);
   if (!imported) return tl::unexpected(fail(imported.error(), reading->all, flags));
   auto written = scenarios::scenario_of(*imported, scenarios::ImportKind::K8s, options);
+  if (!written.assumed_pools.empty()) {
+    return tl::unexpected(
+        fail({make_diagnostic(Code::FieldMissing, {},
+                              fmt::format("no file in {} says which nodes there are", folder),
+                              "kubectl get nodes,nodepools -o yaml, or node groups of eksctl")},
+             {}, flags));
+  }
   return of_scenario(scenario_of({folder, std::move(written.yaml)}, {}), opened, flags);
 }
 
