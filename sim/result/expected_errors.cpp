@@ -99,7 +99,7 @@ models::ExpectedError error_in(const Together& company, bool unlike,
 // which rows of requests say nothing.
 models::ExpectedError error_of(const Together& company, const std::string& mode) {
   const bool unlike = company.workloads > 1 && mode != "MIG";
-  if (company.host_work && mode != "MIG") {
+  if (company.requests && company.host_work && mode != "MIG") {
     return {company.least, mode + " of requests" + kWithHostWork, unlike, 0, 0, 0};
   }
   if (!company.requests) return error_in(company, unlike, {mode});

@@ -113,7 +113,7 @@ void bound_by_donor(const Calibration& donors, int donor, double items, const Me
   const double work = items * to_seconds(lent.gpu_work) / to_seconds(point.time);
   law.capacity_share =
       items > 1 ? std::max(borrowed, others) : std::min(std::max(borrowed, work), others);
-  if (law.capacity_share == borrowed) return;
+  if (law.capacity_share == borrowed && parts.fixed_part <= point.time) return;
   const double alone = to_seconds(point.time) /
                        models::stretch_of(law, point.share, point.active_threads, point.clients);
   const double u = law.capacity_share;

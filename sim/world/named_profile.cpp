@@ -28,44 +28,27 @@ std::string_view basis_of(const WorkloadProfile& profile, const char* figure) {
   return basis != profile.provenance.end() ? std::string_view(basis->second) : std::string_view();
 }
 
-// Rows of two steps in turns tell the duty as host and GPU overlap (models::overlapped_slowdown);
-// the phases of two requests meet by chance. Of the closed network of two alike
-// (closed_network.hpp) that is as slow, S = 1 + (1 + 2 o) d^2.
-double duty_of_requests(double duty, double overhead) {
-  const double slowdown = models::overlapped_slowdown(duty, 2 * duty, overhead);
-  return std::sqrt((slowdown - 1) / (1 + 2 * overhead));
-}
-
-// Requests that all take alike long stay in step for ever: replicas would meet at the GPU with each
-// of them, or never. With as little scatter as this they meet by chance within a minute.
-constexpr double kLeastSigma = 0.05;
-
 // A step has its host work inside, a Service beside what it asks of the GPU. Alone a request takes
 // as long as was measured: kernels run for `duty` of that, else for what the host's CPU time
 // leaves, else, or where that is as long, all the time.
-WorkloadProfile as_request(const WorkloadProfile& step, const Catalogue& catalogue) {
+WorkloadProfile as_request(const WorkloadProfile& step) {
   WorkloadProfile request = step;
   request.duty.reset();
   request.host_time.reset();
   if (!step.solo_step || step.solo_step->ns <= 0) return request;
-  std::optional<double> duty = step.duty;
-  const models::GpuModel* gpu = catalogue.find_gpu(step.gpu_model);
-  if (duty && gpu != nullptr && basis_of(step, "duty").starts_with(kFitted)) {
-    duty = duty_of_requests(std::min(1.0, *duty), overhead_on(*gpu));
-  }
   const Duration alone = *step.solo_step;
   const Duration host = step.host_time.value_or(Duration{});
   const Duration left = host < alone ? alone - host : alone;
   const Duration kernels =
-      std::max(nanoseconds(1), duty ? part_of_step(alone, std::min(1.0, *duty)) : left);
+      std::max(nanoseconds(1), step.duty ? part_of_step(alone, std::min(1.0, *step.duty)) : left);
   request.solo_step = kernels;
   if (kernels == alone) return request;
   request.host_time = alone - kernels;
   const double longer = static_cast<double>(alone.ns) / static_cast<double>(kernels.ns);
   if (step.capacity_share) request.capacity_share = std::min(1.0, *step.capacity_share * longer);
+  if (!step.time_sigma) return request;
   // The variance of the whole is that of the kernels: the host takes as long each time.
-  const double sigma = step.time_sigma.value_or(kLeastSigma);
-  const double variance = portable_exp(sigma * sigma) - 1;
+  const double variance = portable_exp(*step.time_sigma * *step.time_sigma) - 1;
   request.time_sigma = std::sqrt(portable_log(1 + longer * longer * variance));
   return request;
 }
@@ -75,7 +58,7 @@ WorkloadProfile as_request(const WorkloadProfile& step, const Catalogue& catalog
 WorkloadProfile profile_for(const Workload& spec, const WorkloadProfile& published,
                             const Catalogue& catalogue) {
   WorkloadProfile profile = models::on_whole_gpu(published, catalogue);
-  return answers_requests(spec) ? as_request(profile, catalogue) : profile;
+  return answers_requests(spec) ? as_request(profile) : profile;
 }
 
 double overhead_on(const models::GpuModel& gpu) {

@@ -182,7 +182,7 @@ void PodLife::count_left_behind() {
                          pod.phase != PodPhase::Failed && run_.cluster.first_of_job(p) == p;
     if (!is_open || run_.cluster.model(pod).spec.kind == WorkloadKind::Notebook) continue;
     const Duration age = run_.now - pod.submitted;
-    record.unfinished.push_back(age);
+    if (run_.cluster.model(pod).spec.kind == WorkloadKind::Job) record.unfinished.push_back(age);
     if (!restarts_[p].has_run) record.waiting.push_back(age);
     if (!record.outcomes.empty()) record.outcomes[run_.cluster.job(pod)].unfinished = age;
   }

@@ -47,15 +47,15 @@ double share_of_time(const World& world, Usd monthly) {
 void add_losses(World world, std::size_t pool, const RunOptions& run, PlannedSpot& spot) {
   constexpr double kRequestsWorth = 1e7;
   constexpr double kTimes = 4;
+  world.duration = std::max(world.duration.value_or(Duration{}), hours(1));
   double requests = 0;
   for (const WorkloadModel& workload : world.workloads) {
     if (workload.spec.traffic)
-      requests += workload.spec.traffic->mean.per_second * to_seconds(hours(1));
+      requests += workload.spec.traffic->mean.per_second * to_seconds(*world.duration);
   }
   if (requests == 0 || 2 * requests * world.replications > kRequestsWorth) return;
   RunOptions quiet = run;
   quiet.progress = nullptr;
-  world.duration = std::max(world.duration.value_or(Duration{}), hours(1));
   RestartLoss fates[2];  // without and with
   double times = 0;
   for (RestartLoss& fate : fates) {

@@ -175,7 +175,8 @@ void add_kept_apart(const BlockSearch& search, std::size_t top, Plan& plan) {
   } else if (!plan.options.empty()) {
     found = cheaper_kept_apart(search, plan.options.front());
   }
-  if (!found || !found->goal || !keeps_apart(*found) || (cap && *found->goal >= *cap)) return;
+  if (!found || !found->goal || (few && !keeps_apart(*found)) || (cap && *found->goal >= *cap))
+    return;
   plan.options.insert(plan.options.begin(), std::move(*found));
   constexpr std::size_t kBoth = 2;
   if (plan.options.size() > std::max(top, kBoth)) plan.options.resize(std::max(top, kBoth));

@@ -161,7 +161,8 @@ class Growth {
   // first they have those of the scenario, in others `pods`.
   ServicePods for_more_traffic(ServicePods pods, std::size_t since, std::size_t month,
                                const WorkloadNames& names) const {
-    const double factor = factors_[month] / factors_[since];
+    // What a division leaves over is no pod.
+    const double factor = factors_[month] / factors_[since] * (1 - 1e-12);
     for (const Workload& workload : search_.base.workloads) {
       if (workload.kind != WorkloadKind::Service || workload.autoscaling) continue;
       const bool is_named = contains(names, workload.name.value);
