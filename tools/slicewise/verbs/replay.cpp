@@ -279,6 +279,10 @@ tl::expected<scenarios::SharingWay, std::string> sharing_way(const std::string& 
   return tl::unexpected(problem.message + "; " + problem.help);
 }
 
+auto percent_of(const std::string& text) {
+  return whole_number(text.ends_with('%') ? text.substr(0, text.size() - 1) : text, 1, 1'000);
+}
+
 }  // namespace
 
 void add_flags(CLI::App& app, ReplayCommand& replay, CommonFlags& flags) {
@@ -343,13 +347,9 @@ void add_flags(CLI::App& app, ReplayCommand& replay, CommonFlags& flags) {
   add_number(verb, "--repeat", 1, 1'000'000, replay.repeat, "Replay the trace this many times");
   add_read(verb, "--shift", "DURATION", "Time between repetitions: 137d", scenarios::parse_duration,
            [&replay](Duration shift) { replay.shift = shift; });
-  add_read(
-      verb, "--inflate", "PERCENT",
-      "Let jobs arrive and stay until they ask for this share of all GPUs: 130%",
-      [](const std::string& text) {
-        return whole_number(text.ends_with('%') ? text.substr(0, text.size() - 1) : text, 1, 1'000);
-      },
-      [&replay](std::int64_t percent) { replay.inflate = static_cast<int>(percent); });
+  add_read(verb, "--inflate", "PERCENT",
+           "Let jobs arrive and stay until they ask for this share of all GPUs: 130%", percent_of,
+           [&replay](std::int64_t percent) { replay.inflate = static_cast<int>(percent); });
   add_seed(verb, replay.seed, fmt::format(" {}", scenarios::kUsualSeed));
   add_number(verb, "--replications", 1, 1'000, replay.replications,
              "Seeds of --inflate (default 1)");
