@@ -1,6 +1,7 @@
 #include "node_clocks.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -32,11 +33,11 @@ constexpr Clock kClocks[] = {
 };
 
 // The one who starts nodes, not anybody's flag of that name.
-bool is_of(const ContainerFile& container, Provisioner::Kind kind) {
+bool is_of(const PodFile& pod, const ContainerFile& container, Provisioner::Kind kind) {
   const std::string_view word =
       kind == Provisioner::Kind::Karpenter ? "karpenter" : "cluster-autoscaler";
-  return container.image.find(word) != std::string::npos ||
-         container.command.find(word) != std::string::npos;
+  return std::ranges::any_of(std::array{pod.name, container.image, container.command},
+                             [&](const std::string& text) { return text.find(word) != text.npos; });
 }
 
 // Of its command; "" it is not there.
@@ -62,7 +63,7 @@ void take_clocks(const ClusterFiles& cluster, Provisioner& provisioner) {
     }
     for (const PodFile& pod : cluster.pods) {
       for (const ContainerFile& container : pod.containers) {
-        if (!is_of(container, clock.kind)) continue;
+        if (!is_of(pod, container, clock.kind)) continue;
         for (const KeyValue& variable : container.env) {
           if (variable.key == clock.variable) take(variable.value);
         }
