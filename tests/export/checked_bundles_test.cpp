@@ -170,6 +170,19 @@ TEST(OtherClouds, AreRefusedWhereEc2WouldStartTheNodes) {
   EXPECT_TRUE(render_karpenter(elsewhere, catalogue, {}));
 }
 
+// kubectl keeps the last of two objects of one name.
+TEST(NodePoolNames, AreOfOnePoolEach) {
+  scenarios::Scenario scenario = with_pool(whole_gpus("b", "g4dn.xlarge"));
+  scenarios::NodePool labelled = whole_gpus("a", "g5.xlarge");
+  labelled.labels["karpenter.sh/nodepool"] = "b";
+  scenario.node_pools.push_back(labelled);
+  const std::string text = text_of(render_karpenter(scenario, models::load_catalogue(), {}));
+  for (const char* name : {"a", "b"}) {
+    EXPECT_THAT(text,
+                testing::HasSubstr(std::string("kind: NodePool\nmetadata:\n  name: ") + name));
+  }
+}
+
 TEST(OtherClouds, TakeWhatHoldsForNodesOfAnyOrigin) {
   const models::Catalogue catalogue = with_a_rack();
   for (const char* kind : {"helm-values", "configmap", "gpu-operator", "kustomize", "pod-patch"}) {

@@ -289,7 +289,7 @@ metadata: {name: p}
 
 // Pods that are made anew have the requests that it recommends, unless it only shows them.
 TEST(ImportObjects, AVerticalAutoscalerSetsTheRequests) {
-  const auto with = [](const std::string& mode) {
+  const auto with = [](const std::string& mode, const std::string& cpu = "2") {
     return objects_read(R"(
 apiVersion: apps/v1
 kind: Deployment
@@ -301,7 +301,8 @@ kind: VerticalPodAutoscaler
 metadata: {name: d}
 spec: {targetRef: {apiVersion: apps/v1, kind: Deployment, name: d}, updatePolicy: {updateMode: )" +
                         mode + R"(}}
-status: {recommendation: {containerRecommendations: [{containerName: c, target: {cpu: "2", memory: 4Gi}}]}}
+status: {recommendation: {containerRecommendations: [{containerName: c, target: {cpu: )" +
+                        cpu + R"(, memory: 4Gi}}]}}
 )");
   };
   const ObjectsRead recreated = with("Recreate");
@@ -314,9 +315,10 @@ status: {recommendation: {containerRecommendations: [{containerName: c, target: 
             1);
   ASSERT_TRUE(shown.find("d"));
   EXPECT_EQ(shown.find("d")->pod.cpu_request.count, 500);
+  EXPECT_EQ(with("Recreate", "250m").find("d")->pod.cpu_request.count, 250);
 }
 
-// As the pods have them that it runs in.
+// As the pods have them that it runs in, and nobody else's of that name.
 TEST(ImportObjects, KarpenterDecidesWhenItsDeploymentSays) {
   const ObjectsRead read = objects_read(R"(
 apiVersion: karpenter.sh/v1
@@ -328,6 +330,11 @@ apiVersion: apps/v1
 kind: Deployment
 metadata: {name: karpenter, namespace: kube-system}
 spec: {template: {spec: {containers: [{name: controller, args: [--batch-max-duration=20s], env: [{name: BATCH_IDLE_DURATION, value: 5s}]}]}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: scanner}
+spec: {template: {spec: {containers: [{name: scan, args: [--batch-max-duration=1ms]}]}}}
 ---
 )" + kScaledDeployment);
   EXPECT_EQ(read.scenario.provisioner.batch_idle, seconds(5));

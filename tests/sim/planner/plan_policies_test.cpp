@@ -17,6 +17,7 @@ using scenarios::Scenario;
 using scenarios::ScenarioSet;
 using scenarios::Workload;
 using small_plans::cheapest_of_all;
+using small_plans::light_on_t4;
 using small_plans::limit;
 using small_plans::random_set;
 using small_plans::set_with;
@@ -114,15 +115,7 @@ TEST(ThoroughPlan, JudgesPoliciesThatAskForHeadroom) {
 // A Service at a hundredth of a GPU bears six times its load.
 TEST(Plan, LooksForAsMuchHeadroomAsPoliciesAskFor) {
   using Op = scenarios::PolicyNode::Op;
-  Workload light = demo::service(1, 2, milliseconds(5), scenarios::ServiceTime::Law::Deterministic);
-  light.measured->device.value = "T4";
-  light.objectives.push_back(limit(scenarios::Figure::LatencyP99, seconds(1)));
-  scenarios::NodePool pool = demo::pool(0);
-  pool.instance_type.value = "g4dn.xlarge";
-  Scenario scenario = demo::scenario(pool, {light});
-  scenario.duration = seconds(12);
-  scenario.warmup = seconds(1);
-  scenario.replications = 2;
+  Scenario scenario = light_on_t4();
   for (const Op op : {Op::GreaterEqual, Op::Greater}) {
     scenario.policies = {policy("headroom", "headroom", op, policy_number(6))};
     const auto plan = make_plan(set_with(scenario), 0, demo::catalogue(), small_space());
@@ -159,15 +152,7 @@ TEST(Plan, HeadroomEndsWhereAPolicyDenies) {
 
 // They said "by chance: other random numbers miss one", and "at least 3 nodes: more than 3 nodes".
 TEST(Plan, SaysWhatIsAgainstTheNodesThatMayBeLost) {
-  Workload light = demo::service(1, 2, milliseconds(5), scenarios::ServiceTime::Law::Deterministic);
-  light.measured->device.value = "T4";
-  light.objectives.push_back(limit(scenarios::Figure::LatencyP99, seconds(1)));
-  scenarios::NodePool pool = demo::pool(0);
-  pool.instance_type.value = "g4dn.xlarge";
-  Scenario scenario = demo::scenario(pool, {light});
-  scenario.duration = seconds(12);
-  scenario.warmup = seconds(1);
-  scenario.replications = 2;
+  Scenario scenario = light_on_t4();
   PlanOptions options = small_space();
   options.instance_types = {"g4dn.xlarge"};
   options.strategies = {"exclusive"};

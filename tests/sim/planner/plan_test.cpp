@@ -18,6 +18,7 @@ using scenarios::Scenario;
 using scenarios::ScenarioSet;
 using scenarios::Workload;
 using small_plans::cheapest_of_all;
+using small_plans::light_on_t4;
 using small_plans::limit;
 using small_plans::random_set;
 using small_plans::set_with;
@@ -192,15 +193,7 @@ TEST(Plan, KnowsNoQuotasInThePresentPoolsEither) {
 
 // One node runs all of it, and a plan may not use its type.
 TEST(Plan, KeepsWhatStandsAndCostsLess) {
-  Workload light = demo::service(1, 2, milliseconds(5), scenarios::ServiceTime::Law::Deterministic);
-  light.measured->device.value = "T4";
-  light.objectives.push_back(limit(scenarios::Figure::LatencyP99, seconds(1)));
-  scenarios::NodePool pool = demo::pool(0);
-  pool.instance_type.value = "g4dn.xlarge";
-  Scenario scenario = demo::scenario(pool, {light});
-  scenario.duration = seconds(12);
-  scenario.warmup = seconds(1);
-  scenario.replications = 2;
+  Scenario scenario = light_on_t4();
   PlanOptions options = small_space();
   options.instance_types = {"g5.xlarge"};
   const auto dearer = make_plan(set_with(scenario), 0, demo::catalogue(), options);

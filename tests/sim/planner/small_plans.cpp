@@ -76,6 +76,20 @@ bool stands(const PlanAnswer& answer) {
 
 }  // namespace
 
+scenarios::Scenario light_on_t4() {
+  scenarios::Workload light =
+      demo::service(1, 2, milliseconds(5), scenarios::ServiceTime::Law::Deterministic);
+  light.measured->device.value = "T4";
+  light.objectives.push_back(limit(scenarios::Figure::LatencyP99, seconds(1)));
+  scenarios::NodePool pool = demo::pool(0);
+  pool.instance_type.value = "g4dn.xlarge";
+  scenarios::Scenario scenario = demo::scenario(pool, {light});
+  scenario.duration = seconds(12);
+  scenario.warmup = seconds(1);
+  scenario.replications = 2;
+  return scenario;
+}
+
 ScenarioSet random_set(std::uint32_t instance) {
   RandomStream random(2026, instance, 0, Purpose::Test);
   scenarios::NodePool pool = demo::pool(0);

@@ -55,6 +55,9 @@ inline PlanOptions small_space() {
   return options;
 }
 
+// A Service at a hundredth of one g4dn.xlarge, for twelve seconds.
+scenarios::Scenario light_on_t4();
+
 // One or two workloads; Services for half a minute, or Jobs until they are done.
 scenarios::ScenarioSet random_set(std::uint32_t instance);
 
