@@ -177,9 +177,8 @@ TEST(NodePoolNames, AreOfOnePoolEach) {
   labelled.labels["karpenter.sh/nodepool"] = "b";
   scenario.node_pools.push_back(labelled);
   const std::string text = text_of(render_karpenter(scenario, models::load_catalogue(), {}));
-  for (const char* name : {"a", "b"}) {
-    EXPECT_THAT(text,
-                testing::HasSubstr(std::string("kind: NodePool\nmetadata:\n  name: ") + name));
+  for (const std::string name : {"a", "b"}) {
+    EXPECT_THAT(text, testing::HasSubstr("nodes-min: \"1\"\n  name: " + name + "\n"));
   }
 }
 
