@@ -101,7 +101,7 @@ std::optional<std::string> shared_trace(const std::string& path) {
   return text.str();
 }
 
-TEST(RealTraces, CountsAreThePublishedOnes) {
+TEST(ThoroughRealTraces, CountsAreThePublishedOnes) {
   const auto pods = shared_trace("openb/openb_pod_list_default.csv");
   const auto philly = shared_trace("philly/philly_attempts.csv");
   if (!pods || !philly) GTEST_SKIP() << "no shared traces";

@@ -151,7 +151,7 @@ TEST(ImportServeGen, ScenarioRunsAsItIs) {
 }
 
 // The totals of the public archive.
-TEST(ImportedTraces, ServeGenPools) {
+TEST(ThoroughImportedTraces, ServeGenPools) {
   const auto path = std::filesystem::path(SLICEWISE_SHARED_DIR) /
                     "traces/servegen/servegen_client_rates_all5.tar.zst";
   std::ifstream file(path, std::ios::binary);

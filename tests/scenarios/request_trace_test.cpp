@@ -216,7 +216,7 @@ TEST(RequestTrace, BlocksThatAPromptCannotHaveAreFound) {
 }
 
 // Any bytes end in requests or in diagnostics, never in neither.
-TEST(RequestTrace, AnyBytesAreAnswered) {
+TEST(ThoroughRequestTrace, AnyBytesAreAnswered) {
   const std::string seed =
       "\xEF\xBB\xBFTIMESTAMP,ContextTokens,GeneratedTokens,\"x\"\r\n"
       "2023-11-16 18:17:03.9799600,4808,10,\"a,b\"\r\n12.5,3180,8,y";

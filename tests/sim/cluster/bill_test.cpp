@@ -87,7 +87,7 @@ TEST(BillByWorkload, UnitCostsTakeBillAndRequestsOfTheSameWindow) {
 }
 
 // Far above what the GPUs do, answers after the warm-up are to requests that came before, too.
-TEST(BillByWorkload, AnswersOfAnOverloadAreCountedWhereTheyArePaid) {
+TEST(ThoroughBillByWorkload, AnswersOfAnOverloadAreCountedWhereTheyArePaid) {
   for (const Duration warmup : {Duration{}, minutes(5)}) {
     Scenario s = on_four_gpus({service("api", 5'000)}, minutes(10));
     s.warmup = warmup;
@@ -328,7 +328,7 @@ Scenario random_scenario(std::uint64_t seed) {
   return s;
 }
 
-TEST(BillByWorkload, PartsAddUpWhateverHappens) {
+TEST(ThoroughBillByWorkload, PartsAddUpWhateverHappens) {
   for (std::uint64_t seed = 1; seed <= 24; ++seed) {
     for (const CostSplit rule : kRules) {
       Scenario s = random_scenario(seed);

@@ -102,7 +102,7 @@ double work_s(const Workload& w, const PoolDemand& demand) {
   return to_seconds(alone) * *w.measured->capacity_share * demand.gpu_scale * demand.batch_scale;
 }
 
-TEST(SharedGpu, DoesNoMoreWorkThanItHasSeconds) {
+TEST(ThoroughSharedGpu, DoesNoMoreWorkThanItHasSeconds) {
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     const Scenario s = Draw(seed).scenario();
     const World world = demo::world(s);

@@ -43,7 +43,7 @@ TEST(ThoroughExclusiveService, MeetsTheClosedFormsAtEveryLoad) {
 // A tenant on a GPU with three saturating neighbours waits for its turns, k of them:
 // R = (n-1)(q+c)(k - 1/2) + s + k c, at random arrival phases and light load. Its kernels need
 // ceil(s/q), in bursts of their own those of each; a copy before and one after all one more each.
-TEST(TimeSlicedService, WaitsForTheTurnsOfSaturatingNeighbours) {
+TEST(ThoroughTimeSlicedService, WaitsForTheTurnsOfSaturatingNeighbours) {
   scenarios::Workload busy = demo::training(3);
   busy.measured->gpu_busy = 1.0;
   busy.pod.cpu_request = {100};

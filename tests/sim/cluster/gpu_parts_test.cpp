@@ -190,7 +190,7 @@ TEST(Hami, CoresDivideTheTimeOfAGpuThatBothWant) {
 
 // A quarter of the time for half an hour of it takes two hours, whoever has the rest: waits for the
 // neighbour's turns are a part of them. They came on top of them in steady state.
-TEST(Hami, WaitsForOthersAreAPartOfWhatCoresHoldBack) {
+TEST(ThoroughHami, WaitsForOthersAreAPartOfWhatCoresHoldBack) {
   using Phase = scenarios::Work::HostPhase;
   for (const Phase phase : {Phase::Serial, Phase::Overlapped}) {
     for (const auto fidelity : {scenarios::Fidelity::Auto, scenarios::Fidelity::Exact}) {

@@ -121,7 +121,7 @@ TEST(OneEngine, TheLayoutThatAPlanMakesForTheWorkloadsIsComparedWithTheSameFigur
 }
 
 // 54 tenants on one node whose GPUs are cut differently: equal cuts need two or more.
-TEST(OneEngine, TheScenarioAsItStandsIsTheFirstRowAndMayBeTheBest) {
+TEST(ThoroughOneEngine, TheScenarioAsItStandsIsTheFirstRowAndMayBeTheBest) {
   const std::string path = SLICEWISE_SOURCE_DIR "/scenarios/examples/mig-multi-tenant.yaml";
   std::ifstream in(path);
   auto set = scenarios::load_scenario({path, {std::istreambuf_iterator<char>(in), {}}});

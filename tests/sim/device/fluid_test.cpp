@@ -287,7 +287,7 @@ class RandomCompany {
 
 // 4,000 histories of 60 instants: work arrives at zero when the timer fires and not before; time
 // is conserved to the nanosecond.
-TEST(Fluid, FollowsTheLawThroughRandomHistories) {
+TEST(ThoroughFluid, FollowsTheLawThroughRandomHistories) {
   for (std::uint32_t number = 0; number < 4'000; ++number) {
     SCOPED_TRACE(testing::Message() << "history " << number);
     RandomCompany(number).play(60);

@@ -241,7 +241,7 @@ TEST(ClosedSharingLaw, TrainingJobsOnSaturatingMpsFollowMeanValueAnalysis) {
   expect_cycles(mps_gpu(1, models::kHardNorm), mean_value_analysis());
 }
 
-TEST(ClosedSharingLaw, TrainingJobsOnSoftMpsAreABirthDeathProcess) {
+TEST(ThoroughClosedSharingLaw, TrainingJobsOnSoftMpsAreABirthDeathProcess) {
   expect_cycles(mps_gpu(0.5, 2), closed_birth_death([](double n) {
                   return n / std::sqrt(1 + 0.25 * n * n - 0.25);
                 }));

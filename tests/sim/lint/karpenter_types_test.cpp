@@ -47,7 +47,7 @@ std::string karpenters(const std::string& label, const std::string& rest) {
 }
 
 // 1g.20gb of an H100 is there four times, profiles of an A30 are quarters.
-TEST(ImportedMig, NodesAreAsManyAsTheCatalogueSays) {
+TEST(ThoroughImportedMig, NodesAreAsManyAsTheCatalogueSays) {
   const models::Catalogue catalogue = models::load_catalogue();
   scenarios::ImportOptions options;
   take_catalogue(catalogue, options);

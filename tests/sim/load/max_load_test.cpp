@@ -225,7 +225,7 @@ TEST(ThoroughMaxLoad, StopsWhereNoPodEverRuns) {
 
 // Services on GPUs of their own are judged one by one: the weakest decides, and what is shown of
 // the ends of the interval is a run of all of them.
-TEST(MaxLoad, OfServicesApartIsThatOfTheWeakest) {
+TEST(ThoroughMaxLoad, OfServicesApartIsThatOfTheWeakest) {
   Scenario scenario = alone(20, milliseconds(200));
   scenario.duration = minutes(3);
   const MaxLoad weakest = found(scenario, roughly());

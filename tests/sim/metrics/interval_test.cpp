@@ -95,7 +95,7 @@ TEST(ThoroughQuantileIntervals, HoldWhereTheTailComesInBursts) {
 
 // The runs' medians differ by a third of a bucket, wherever in it the true one is: 374 intervals of
 // the medians alone hold it.
-TEST(QuantileIntervals, HoldWhereTheyAreAsNarrowAsABucket) {
+TEST(ThoroughQuantileIntervals, HoldWhereTheyAreAsNarrowAsABucket) {
   const int held =
       intervals_that_hold(0.5, [](IntervalDice& dice, unsigned number, Histogram& histogram) {
         constexpr double kSpread = 0.15;

@@ -68,7 +68,7 @@ TEST(SayPools, CountsThePoolsOfAFleet) {
 }
 
 // What is asked for together is what is asked for one by one: as dear, or in vain.
-TEST(SearchBlocks, FindWhatEachOfThemFinds) {
+TEST(ThoroughSearchBlocks, FindWhatEachOfThemFinds) {
   const Scenario scenario =
       scenario_of({small_service("calm", 5, 200), small_service("busy", 60, 40),
                    small_service("strict", 20, 32)});

@@ -301,7 +301,7 @@ PlanRisk risk_with(double rate, Duration limit, const std::vector<PlanOption>& o
   return plan_with_risk(with_limit(rate, limit), options).risk.value();
 }
 
-TEST(PlanRisk, CountsTheRunsInWhichSomethingIsMissed) {
+TEST(ThoroughPlanRisk, CountsTheRunsInWhichSomethingIsMissed) {
   std::vector<PlanOption> options = alone_and_together();
   // Any of them holds a minute, and nodes that stay cost the same in every run.
   const PlanRisk calm = risk_with(1, minutes(1), options);
@@ -390,7 +390,7 @@ TEST(PlanRisk, CountsRunsThatAPolicyDenies) {
 
 // What is known within 70 % scatters by more than chance alone does. Where nothing has an interval
 // nothing is drawn, and that is said.
-TEST(PlanRisk, DrawsInputsThatAreKnownWithinAnInterval) {
+TEST(ThoroughPlanRisk, DrawsInputsThatAreKnownWithinAnInterval) {
   models::WorkloadProfile profile;
   profile.name = "made/t4";
   profile.title = "made";

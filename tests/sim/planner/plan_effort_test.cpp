@@ -61,7 +61,7 @@ Scenario scaled_too_late() {
 
 // Each was tried with 1 to 8, 16 and 29 nodes, for the ranking and again at every flip: a plan of a
 // Karpenter pool took more than ten minutes.
-TEST(PlanEffort, SeesThatMoreNodesDoNotHelp) {
+TEST(ThoroughPlanEffort, SeesThatMoreNodesDoNotHelp) {
   PlanOptions options = small_space();
   options.max_nodes = 32;
   Plan plan;

@@ -134,7 +134,7 @@ TEST(Plan, NamesTheLabelThatNoPoolHas) {
 }
 
 // Pools of the same type by label: without the selectors both share a node.
-TEST(Plan, SaysWhatSelectorsCost) {
+TEST(ThoroughPlan, SaysWhatSelectorsCost) {
   PlanOptions options = small_space();
   options.instance_types = {"g4dn.xlarge"};
   options.split = true;

@@ -67,7 +67,7 @@ TEST(PlanPath, WeighsAPoolWhoseNodesComeAndGo) {
   EXPECT_EQ(path.steps.back().monthly, plan->options.front().figures.monthly);
 }
 
-TEST(PlanPath, KeepsSeveralPoolsWhoseNodesComeAndGo) {
+TEST(ThoroughPlanPath, KeepsSeveralPoolsWhoseNodesComeAndGo) {
   std::vector<PoolChoice> now = kDear;
   for (PoolChoice& each : now) {
     each.elastic = true;
@@ -105,7 +105,7 @@ TEST(PlanPath, EndsNoDearerThanTheBestOptionAndEachStepSaves) {
 
 // Two requests a second of each service that restarts find nobody for the five seconds that its
 // model takes to load.
-TEST(PlanPath, SaysWhatRequestsAStepCosts) {
+TEST(ThoroughPlanPath, SaysWhatRequestsAStepCosts) {
   const auto plan =
       make_plan(set_with(four_services()), 0, demo::catalogue(),
                 from({pool("g4dn.xlarge", Strategy::Exclusive, 1, 4, {"a", "b", "c", "d"})}));
@@ -121,7 +121,7 @@ TEST(PlanPath, SaysWhatRequestsAStepCosts) {
 }
 
 // Of two pods one is always there: it has all the requests, and nobody finds the service away.
-TEST(PlanPath, LosesNothingWhereOnePodAfterTheOtherRestarts) {
+TEST(ThoroughPlanPath, LosesNothingWhereOnePodAfterTheOtherRestarts) {
   Scenario scenario = four_services();
   for (Workload& workload : scenario.workloads) workload.count = 2;
   const auto plan =
@@ -239,7 +239,7 @@ TEST(PlanPath, IsTheCheapestOfAllWaysAndRestartsNobodyTwice) {
 }
 
 // What a step leaves is the present pools with the step's in place of those that go.
-TEST(PlanPath, PoolsAfterItsStepsAreThoseOfItsEnd) {
+TEST(ThoroughPlanPath, PoolsAfterItsStepsAreThoseOfItsEnd) {
   const auto plan = make_plan(set_with(four_services()), 0, demo::catalogue(), from(kDear));
   ASSERT_TRUE(plan && plan->path && plan->path->end);
   const PlanPath& path = *plan->path;
@@ -247,7 +247,7 @@ TEST(PlanPath, PoolsAfterItsStepsAreThoseOfItsEnd) {
   EXPECT_EQ(pools_after(path, path.steps.size()), path.end->pools);
 }
 
-TEST(PlanPath, StaysWhereNothingSaves) {
+TEST(ThoroughPlanPath, StaysWhereNothingSaves) {
   const auto plan = make_plan(set_with(four_services()), 0, demo::catalogue(), from(kDear));
   ASSERT_TRUE(plan);
   const auto again =
@@ -343,7 +343,7 @@ TEST(PlanPath, OwnPoolsAreJudgedAsTheOptionsAre) {
 }
 
 // Pods of a and b wait for GPUs that their nodes do not have, and one of each would do.
-TEST(PlanPath, MendsWithOtherNumbersOfPodsWhereTheyMayVary) {
+TEST(ThoroughPlanPath, MendsWithOtherNumbersOfPodsWhereTheyMayVary) {
   Scenario scenario = four_services();
   for (Workload& workload : scenario.workloads) workload.count = 2;
   PlanOptions options = from({pool("g4dn.xlarge", Strategy::Exclusive, 1, 2, {"a", "b"}),

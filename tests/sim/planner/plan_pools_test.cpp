@@ -373,7 +373,7 @@ TEST(PlannedFleet, MayHaveMoreNodesThanOnePool) {
 }
 
 // The bound holds for whatever is found.
-TEST(PlannedFleet, CostsNoLessThanItsBound) {
+TEST(ThoroughPlannedFleet, CostsNoLessThanItsBound) {
   constexpr std::pair<int, int> kFleets[] = {{5, 0}, {3, 3}, {0, 5}, {9, 1}};
   for (const auto& [small, large] : kFleets) {
     const auto plan = make_plan(fleet(small, large), 0, demo::catalogue(), fleet_space());
@@ -444,7 +444,7 @@ TEST(PlannedSpot, SaysWhatAnInterruptionCosts) {
 }
 
 // Half of the traffic: the smaller type does.
-TEST(Plan, SaysWhatLessTrafficWouldSave) {
+TEST(ThoroughPlan, SaysWhatLessTrafficWouldSave) {
   ScenarioSet set = fleet(2, 0);
   for (Workload& workload : set.variants.front().workloads) {
     workload.traffic->mean = Rate{110};

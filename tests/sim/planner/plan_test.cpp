@@ -383,7 +383,7 @@ TEST(ThoroughPlan, LooksForPoolsOfTheirOwnWhereSmActiveIsLow) {
   EXPECT_GT(several, 0);
 }
 
-TEST(Plan, DoesNotAskForSmActiveThatIsGivenOrDoesNotMatter) {
+TEST(ThoroughPlan, DoesNotAskForSmActiveThatIsGivenOrDoesNotMatter) {
   ScenarioSet set = random_set(1);
   PlanOptions options = small_space();
   options.flips = true;

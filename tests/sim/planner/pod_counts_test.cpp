@@ -124,7 +124,7 @@ TEST(PlannedPods, WhatIsBeyondThePriceIsCounted) {
 }
 
 // What a flip says is best then, a plan with that traffic finds: with more pods, or with fewer.
-TEST(PlannedPods, FlipsPlanAnewWithOtherNumbers) {
+TEST(ThoroughPlannedPods, FlipsPlanAnewWithOtherNumbers) {
   PlanOptions options = one_pod_a_gpu();
   options.vary_pods = 1;
   options.top = 1;

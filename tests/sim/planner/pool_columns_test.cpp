@@ -78,7 +78,7 @@ TEST(PoolColumns, TheChoiceIsTheCheapestThatHoldsEachGroupOnce) {
 }
 
 // Of so many groups not every choice is looked at: what is known is made anew in parts.
-TEST(PoolColumns, AFleetsChoiceIsSoughtNearWhatIsKnown) {
+TEST(ThoroughPoolColumns, AFleetsChoiceIsSoughtNearWhatIsKnown) {
   constexpr std::size_t kGroups = 60;
   std::mt19937_64 random(3);
   std::vector<KnownPool> pools;

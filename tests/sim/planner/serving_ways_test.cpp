@@ -79,7 +79,7 @@ TEST(PlanOfBatches, TakesThemWhereOneByOneIsTooSlow) {
 
 // Two that keep their GPU 80 % busy one by one share it in turns once their batches wait: 6 to 8
 // requests in 27 ms of every 200.
-TEST(PlanOfBatches, WaitToShareAGpu) {
+TEST(ThoroughPlanOfBatches, WaitToShareAGpu) {
   Scenario scenario = thirty_seconds({batching("one", 1, 40), batching("two", 1, 40)});
   for (Workload& w : scenario.workloads) w.objectives.front().limit = milliseconds(400);
   PlanOptions options = over({1, 8});

@@ -154,7 +154,7 @@ TEST(SureMisses, KnowNothingOfAClosedLoop) {
 
 // Where the cheapest alone is sought a tenth beyond the limit is enough, if a replication tells it.
 // Of an M/M/1 queue that bears 100 requests/s and gets 70 the 99th percentile is 153 ms.
-TEST(SureMisses, ATenthIsEnoughOfManyRequests) {
+TEST(ThoroughSureMisses, ATenthIsEnoughOfManyRequests) {
   const auto misses = [](std::int64_t limit_ms, double by_far, Duration length) {
     const Duration limit = milliseconds(limit_ms);
     Scenario s = hours_of({service("api", 70, objective(Figure::LatencyP99, limit))});
@@ -212,7 +212,7 @@ TEST(SureMisses, WhatIsLikelyToHoldHolds) {
 
 // A pod that is scaled far too late, which cannot be taken apart; and two Services apart, one after
 // the other: what an answer says does not hang on who asked before, nor on how many threads.
-TEST(SureMisses, AnAnswerSaysWhatIsSureAndNothingElse) {
+TEST(ThoroughSureMisses, AnAnswerSaysWhatIsSureAndNothingElse) {
   const Duration limit = milliseconds(200);
   Workload good = service("good", 20, objective(Figure::LatencyP95, limit));
   Workload bad = service("bad", 150, objective(Figure::LatencyP95, limit));

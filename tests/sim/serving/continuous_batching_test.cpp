@@ -223,7 +223,7 @@ std::vector<LlmRequest> random_requests(RandomStream& random, std::int64_t cache
   return requests;
 }
 
-TEST(ContinuousBatching, EqualsSingleStepsInRandomHistories) {
+TEST(ThoroughContinuousBatching, EqualsSingleStepsInRandomHistories) {
   RandomStream random(7, 0, 0, Purpose::Test);
   std::int64_t preempted = 0;
   std::int64_t steps = 0;

@@ -23,7 +23,7 @@ RenewalGaps gaps_of(Gaps law, double variation) {
 }
 
 // Law: gaps have mean 1 and the coefficient of variation that was asked for.
-TEST(RenewalGaps, HaveTheMomentsAskedFor) {
+TEST(ThoroughRenewalGaps, HaveTheMomentsAskedFor) {
   for (const Gaps law : {Gaps::Gamma, Gaps::Weibull}) {
     for (const double variation : {0.1, 0.5, 1.0, 3.0}) {
       SCOPED_TRACE(variation);

@@ -124,7 +124,7 @@ TEST(AtItsPeak, OfSeveralSourcesItIsThatOfAllTogether) {
 }
 
 // The light one has the steeper curve; the heavy one is too much for its pods in the afternoon.
-TEST(AtItsPeak, EachServiceStandsAtItsOwn) {
+TEST(ThoroughAtItsPeak, EachServiceStandsAtItsOwn) {
   Scenario two = by_day();
   two.workloads[0].objectives = {{scenarios::Figure::LatencyP99, milliseconds(200), {}}};
   std::get<scenarios::Diurnal>(two.workloads[0].traffic->shape).peak = {400};
