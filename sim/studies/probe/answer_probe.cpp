@@ -4,8 +4,6 @@
 #include <memory>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "slicewise/sim/judge.hpp"
 
 #include "../../result/merge.hpp"
@@ -17,9 +15,6 @@
 
 namespace slicewise::sim {
 namespace {
-
-// "workloads.asr.requestGpuTime".
-constexpr std::string_view kWorkloadInput = "workloads.";
 
 // A finding is words already: its figures are those that have a digit, without the punctuation
 // around them.
@@ -247,11 +242,10 @@ bool hangs_on_sm_active(const World& world, const Island& island) {
 bool is_concerned(const PlanProbe& probe, const World& world, const Island& island) {
   if (probe.input == kSmActive) return hangs_on_sm_active(world, island);
   if (probe.input.empty() || probe.factor == 1) return false;
-  return !probe.input.starts_with(kWorkloadInput) ||
-         std::ranges::any_of(island.workloads, [&](std::size_t w) {
-           return probe.input.starts_with(
-               fmt::format("{}{}.", kWorkloadInput, world.workloads[w].name));
-         });
+  std::vector<std::string> names;
+  for (const std::size_t w : island.workloads)
+    names.push_back(world.workloads[w].spec.given_name());
+  return concerns(probe.input, names);
 }
 
 // What an island of a plan's world depends on beyond its place: how its nodes are had and shared,
