@@ -200,28 +200,23 @@ std::optional<ScalingFile> kserve_scaling(Context& context, const Node& object, 
          "default is Standard (an HPA on CPU): taken to have Knative's autoscaler",
          object.where});
   }
-  if (!has_knative) {
-    ScalingFile scaling;
-    scaling.where = from.where;
-    scaling.fewest = whole_at(&from, "minReplicas", 1);
-    scaling.most = whole_at(&from, "maxReplicas", scaling.fewest);
-    if (scaling.most <= scaling.fewest) return std::nullopt;
-    const std::string metric = text_below(&from, {"scaleMetric"});
-    take_metric(scaling, metric == "memory" ? metric : "cpu", "");
-    return scaling;
-  }
-  if (from.find("maxReplicas") == nullptr) {
+  ScalingFile scaling;
+  scaling.where = from.where;
+  scaling.fewest = whole_at(&from, "minReplicas", 1);
+  scaling.most = whole_at(&from, "maxReplicas", scaling.fewest);
+  if (has_knative && from.find("maxReplicas") == nullptr) {
     context.files.not_simulated.push_back(
         {"InferenceServices without maxReplicas, which Knative scales without limit: as few pods "
          "as are written, one at least",
          from.where});
     return std::nullopt;
   }
-  ScalingFile scaling;
-  scaling.where = from.where;
-  scaling.fewest = whole_at(&from, "minReplicas", 1);
-  scaling.most = whole_at(&from, "maxReplicas", scaling.fewest);
   if (scaling.most <= scaling.fewest) return std::nullopt;
+  if (!has_knative) {
+    const std::string metric = text_below(&from, {"scaleMetric"});
+    take_metric(scaling, metric == "memory" ? metric : "cpu", "");
+    return scaling;
+  }
   std::string metric = text_below(&from, {"scaleMetric"});
   std::string target = text_below(&from, {"scaleTarget"});
   if (metric.empty()) metric = "concurrency";
