@@ -32,6 +32,12 @@ bool admits(const PoolModel& pool, const PodTemplate& pod) {
   return !has_untolerated_taint(pool, pod) && matches_selector(pool, pod);
 }
 
+bool has_uncounted_pods(const PoolModel& pool, const World& world) {
+  return std::ranges::any_of(world.workloads, [&](const WorkloadModel& model) {
+    return !model.resource && model.spec.uses_gpu() && admits(pool, model.spec.pod);
+  });
+}
+
 bool selects(const Workload& a, const scenarios::PodAffinityTerm& term, const Workload& b) {
   const auto& spaces = term.namespaces;
   const bool in_reach =
