@@ -15,8 +15,6 @@
 namespace slicewise::scenarios {
 namespace {
 
-bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
-
 // Takes a number of at least 1 and then `unit` off the front of `text`.
 bool take(std::string_view& text, std::string_view unit) {
   if (text.empty() || text[0] == '0') return false;
@@ -31,10 +29,10 @@ bool take(std::string_view& text, std::string_view unit) {
 bool are_attributes(std::string_view text) {
   char before = '.';
   for (const char c : text) {
-    if (!is_letter(c) && (!is_letter(before) || (c != '.' && c != ','))) return false;
+    if (!is_lower(c) && (!is_lower(before) || (c != '.' && c != ','))) return false;
     before = c;
   }
-  return is_letter(before);
+  return is_lower(before);
 }
 
 }  // namespace

@@ -53,11 +53,10 @@ std::string_view metric_of(std::string_view name) {
   const auto has = [&](std::string_view part) { return name.find(part) != name.npos; };
   // "http_rps", not "rps2" nor "corps": nobody knows what these count.
   const auto has_word = [&](std::string_view word) {
-    const auto is_letter = [](char c) { return is_digit(c) || (c >= 'a' && c <= 'z'); };
     for (std::size_t at = name.find(word); at != name.npos; at = name.find(word, at + 1)) {
       const std::size_t end = at + word.size();
-      if (at > 0 && is_letter(name[at - 1])) continue;
-      if (end == name.size() || !is_letter(name[end])) return true;
+      if (at > 0 && is_lower_or_digit(name[at - 1])) continue;
+      if (end == name.size() || !is_lower_or_digit(name[end])) return true;
     }
     return false;
   };

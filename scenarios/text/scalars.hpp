@@ -14,6 +14,10 @@ namespace slicewise::scenarios {
 // What some editors put before UTF-8.
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+constexpr bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+constexpr bool is_lower_or_digit(char c) { return is_lower(c) || is_digit(c); }
+constexpr bool is_letter_or_digit(char c) { return is_lower_or_digit(lower(c)); }
 constexpr bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
 // What stands between the separators: "a", "" and "b" of "a,,b"; nothing of "", and nothing behind
