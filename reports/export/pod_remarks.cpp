@@ -8,9 +8,10 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/printable.hpp"
-#include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/cron.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
 
 #include "guide.hpp"
 #include "pod_objects.hpp"
@@ -99,9 +100,8 @@ std::string serving_remark(const Workload& workload) {
         serving.max_batch, delay_us);
   }
   if (serving.concurrency > 0) {
-    parts += fmt::format("{}{} request{} of a pod at a time (its worker threads or processes)",
-                         parts.empty() ? "" : "; ", serving.concurrency,
-                         serving.concurrency == 1 ? "" : "s");
+    parts += fmt::format("{}{} of a pod at a time (its worker threads or processes)",
+                         parts.empty() ? "" : "; ", counted(serving.concurrency, "request"));
   }
   return parts.empty() ? "" : comment("The server's settings are its own. As simulated: " + parts);
 }

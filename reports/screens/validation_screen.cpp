@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/reports/studies.hpp"
 
 #include "screens.hpp"
@@ -108,8 +109,8 @@ std::string weakest_workloads(const sim::StudyResult& study, std::size_t most) {
   std::string text;
   for (std::size_t i = 0; i < study.by_workload.size() && i < most; ++i) {
     const sim::WorkloadError& error = study.by_workload[i];
-    text += fmt::format("{}{} {:.1f} % of {} row{}", i == 0 ? "" : ", ", error.workload,
-                        error.mean_percent, error.rows, error.rows == 1 ? "" : "s");
+    text += fmt::format("{}{} {:.1f} % of {}", i == 0 ? "" : ", ", error.workload,
+                        error.mean_percent, counted(error.rows, "row"));
   }
   return text;
 }
@@ -192,8 +193,8 @@ ScreenPart study_part(const sim::StudyResult& study) {
   add("Source: ", source_line(study));
   add("Note: ", study.source.note);
   if (study.rows_left_out > 0) {
-    add("Left out: ", fmt::format("{} row{}: too few isolated figures of their workload and size",
-                                  study.rows_left_out, study.rows_left_out == 1 ? "" : "s"));
+    add("Left out: ", fmt::format("{}: too few isolated figures of their workload and size",
+                                  counted(study.rows_left_out, "row")));
   }
   return part;
 }

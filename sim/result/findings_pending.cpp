@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/lookup.hpp"
 #include "slicewise/sim/cluster/cluster.hpp"
 
@@ -200,9 +201,8 @@ void pending_finding(const World& world, std::span<const Replication> replicatio
       std::ranges::any_of(replications, [](const Replication& r) { return r.pending_at_end > 0; });
   add_diagnostic(
       found, Code::PodPending, pending_workload(world, replications).spec.name.where,
-      fmt::format("up to {} pod{} Pending{}: {}", result.pods.pending_max,
-                  result.pods.pending_max == 1 ? "" : "s", for_ever ? ", some until the end" : "",
-                  pending_text(world, replications)),
+      fmt::format("up to {} Pending{}: {}", counted(result.pods.pending_max, "pod"),
+                  for_ever ? ", some until the end" : "", pending_text(world, replications)),
       for_ever && !never_fit(world, replications) ? pending_help(world, replications) : "");
 }
 
