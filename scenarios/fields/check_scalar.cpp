@@ -325,12 +325,7 @@ std::optional<std::int64_t> to_integer(std::string_view text) {
 
 std::optional<double> to_number(std::string_view text) {
   if (const auto whole = to_integer(text)) return static_cast<double>(*whole);
-  if (text.starts_with('+')) text.remove_prefix(1);
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || stop != end) return std::nullopt;
-  return value;
+  return decimal_of(text);
 }
 
 std::optional<std::int64_t> extended_count(const Node& node) {

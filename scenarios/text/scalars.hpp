@@ -27,6 +27,10 @@ std::vector<std::string_view> parts_of(std::string_view text, char separator);
 // A whole number in decimal digits, perhaps with a sign; nullopt when it is none or does not fit.
 std::optional<std::int64_t> whole_of(std::string_view text);
 
+// A number as std::from_chars takes it ("-12.5", "3e2"), perhaps with a "+"; nullopt when it is
+// none.
+std::optional<double> decimal_of(std::string_view text);
+
 // A decimal number ("-12.5", "3e2", "5.0") times 10^digits, cut off below 1; exact as long as the
 // text is. nullopt when it is no number or the result is beyond +-9.2e18.
 std::optional<std::int64_t> scaled_of(std::string_view text, int digits);
