@@ -11,6 +11,7 @@
 #include "slicewise/reports/export.hpp"
 
 #include "../document/document_text.hpp"
+#include "../text/text_table.hpp"
 #include "guide.hpp"
 #include "pod_owner.hpp"
 
@@ -303,8 +304,7 @@ std::vector<const Workload*> who_names(const scenarios::Scenario& scenario,
 std::string remark_on(const ResourceClaim& claim, const std::vector<const Workload*>& named) {
   std::string pods;
   for (const Workload* workload : named) {
-    pods += fmt::format("{}{} of {}", pods.empty() ? "" : ", ", counted(workload->count, "pod"),
-                        workload->name.value);
+    add_name(pods, fmt::format("{} of {}", counted(workload->count, "pod"), workload->name.value));
   }
   return comment(claim.is_template ? fmt::format("Devices of its own for each of {}.", pods)
                                    : fmt::format("One device for {}.", pods));

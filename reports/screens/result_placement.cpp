@@ -10,6 +10,7 @@
 
 #include "slicewise/counted.hpp"
 
+#include "../text/text_table.hpp"
 #include "result_figures.hpp"
 
 namespace slicewise::reports {
@@ -22,7 +23,7 @@ std::string counted_pods(const std::vector<std::string>& pods) {
     const std::string_view workload = workload_of(*first);
     const auto end = std::find_if(
         first, pods.end(), [&](const std::string& pod) { return workload_of(pod) != workload; });
-    out += fmt::format("{}{} x {}", out.empty() ? "" : ", ", end - first, workload);
+    add_name(out, fmt::format("{} x {}", end - first, workload));
     first = end;
   }
   return out.empty() ? "no pods" : out;

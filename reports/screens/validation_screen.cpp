@@ -7,6 +7,7 @@
 #include "slicewise/counted.hpp"
 #include "slicewise/reports/studies.hpp"
 
+#include "../text/text_table.hpp"
 #include "screens.hpp"
 
 // What `slicewise validate` shows: a table of studies, then what each was fitted on.
@@ -34,7 +35,7 @@ struct Named {
 
   void add(const models::Study& study) {
     ++count;
-    names += (names.empty() ? "" : ", ") + study.id;
+    add_name(names, study.id);
   }
   void add(const sim::StudyResult& result) { add(result.study); }
   std::string in_brackets(const std::string& before = "") const {

@@ -353,8 +353,8 @@ Cell verdict_cell(const PolicyResult& policy, const TextStyle& style) {
 std::string seen_cell(const PolicyResult& policy) {
   std::string text;
   for (const PolicyResult::Figure& figure : policy.figures) {
-    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", figure.name,
-                        figure.value.empty() ? "unknown" : figure.value);
+    add_name(text,
+             fmt::format("{} = {}", figure.name, figure.value.empty() ? "unknown" : figure.value));
   }
   return text;
 }
