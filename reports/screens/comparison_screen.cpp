@@ -269,7 +269,7 @@ bool has_hami(const StrategyComparison& comparison) {
 
 bool has_other_than_stock(const StrategyComparison& comparison) {
   return std::ranges::any_of(comparison.options, [](const ComparedOption& o) {
-    return !sim::is_stock(o.configuration.strategy);
+    return !o.by_dra && !sim::is_stock(o.configuration.strategy);
   });
 }
 
@@ -332,6 +332,7 @@ std::vector<std::string> comparison_notes(const StrategyComparison& comparison, 
   if (has_other_than_stock(comparison)) {
     lines.emplace_back("not stock: no setting of the device plugin uncaps MPS; never the best");
   }
+  if (comparison.sampled_inputs) lines.emplace_back("inputs: each run drew its own");
   if (is_mixed(comparison)) {
     lines.emplace_back(
         column_of(option_prices(), "perWorkHourUsd").header +
