@@ -2,6 +2,7 @@
 
 #include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/isolation.hpp"
+#include "slicewise/sim/plan_record.hpp"
 #include "slicewise/sim/result_record.hpp"
 
 #include "../screens/comparison_words.hpp"
@@ -140,6 +141,9 @@ const Record& comparison_metadata() {
        stamp_field<C>("priceDate"), stamp_field<C>("priceFile"), stamp_field<C>("priceFileSha256"),
        stamp_field<C>("catalogueFiles"), stamp_field<C>("catalogueSha256"),
        stamp_field<C>("allowPending"), stamp_field<C>("startsAt"),
+       field<&C::goal>("goal", "what makes an option the best; absent: perWorkHourUsd"),
+       field<&C::sampled_inputs>("sampledInputs", "--inputs sampled: each replication drew its own")
+           .optional(),
        field<&C::interrupted>("interrupted",
                               "some replications were not run; options without any are absent")
            .optional()}};
@@ -241,11 +245,14 @@ const Record& record_of<ComparedOption>() {
        field<&O::configuration, &C::mig_profiles>(
            "migProfiles", "of the pods of each workload, where a layout was made for them")
            .optional(),
+       field<&O::configuration, &C::serving>("serving", "of each workload with pods").optional(),
        field<&O::forced>("forced", "simulated because of --force: nobody offers it")
            .csv(16, "forced")
            .setting(8),
        field<&is_stock_option>("stock", "NVIDIA's device plugin can set it up as it is shipped")
            .csv(17, "stock"),
+       field<&O::by_dra>("byDra", "NVIDIA's DRA driver sets it up (--dra)").optional(),
+       field<&O::too_dear>("tooDear", "costs more a month than --max-cost").optional(),
        field<&O::retired>("retired", "AWS no longer offers the instance type")
            .csv(15, "retired")
            .setting(7),
@@ -254,9 +261,10 @@ const Record& record_of<ComparedOption>() {
                              "option gets all of them done; such an option is never the best")
            .each("workload")
            .optional(),
-       field<&O::best>("best",
-                       "cheapest work of the options that meet every objective, lose no "
-                       "pod, leave no Job unfinished that another gets done, and can be had")
+       field<&O::best>(
+           "best",
+           "cheapest work, or least of the goal, of the options that meet every objective, lose no "
+           "pod, leave no Job unfinished that another gets done, and can be had")
            .csv(12, "best")
            .setting(2),
        field<&O::result, &VariantResult::verdict, &Verdict::meets_objectives>(

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/gpu_room.hpp"
@@ -268,7 +269,7 @@ bool has_hami(const StrategyComparison& comparison) {
 
 bool has_other_than_stock(const StrategyComparison& comparison) {
   return std::ranges::any_of(comparison.options, [](const ComparedOption& o) {
-    return !sim::is_stock(o.configuration.strategy);
+    return !o.by_dra && !sim::is_stock(o.configuration.strategy);
   });
 }
 
@@ -331,6 +332,7 @@ std::vector<std::string> comparison_notes(const StrategyComparison& comparison, 
   if (has_other_than_stock(comparison)) {
     lines.emplace_back("not stock: no setting of the device plugin uncaps MPS; never the best");
   }
+  if (comparison.sampled_inputs) lines.emplace_back("inputs: each run drew its own");
   if (is_mixed(comparison)) {
     lines.emplace_back(
         column_of(option_prices(), "perWorkHourUsd").header +
@@ -353,9 +355,7 @@ std::vector<std::string> comparison_notes(const StrategyComparison& comparison, 
   }
   if (!full && !comparison.options.empty()) {
     const std::size_t refused = comparison.refused.size();
-    lines.push_back((refused == 0
-                         ? std::string()
-                         : fmt::format("{} refused option{}, ", refused, refused == 1 ? "" : "s")) +
+    lines.push_back((refused == 0 ? std::string() : counted(refused, "refused option") + ", ") +
                     "isolation between pods: -o wide");
   }
   for (std::string& line : note_lines(variants, full)) lines.push_back(std::move(line));

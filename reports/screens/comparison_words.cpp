@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/sim/isolation.hpp"
 #include "slicewise/sim/pool_choice.hpp"
 #include "slicewise/sim/result_record.hpp"
@@ -91,7 +92,7 @@ std::string compared_pods(const std::vector<ComparedOption>& options) {
   for (const ComparedOption& option : options) {
     most = std::max(most, option.result.pods.running_max);
   }
-  return fmt::format("up to {} {} at once", most, most == 1 ? "pod" : "pods");
+  return fmt::format("up to {} at once", counted(most, "pod"));
 }
 
 std::string sentence(const ComparedOption& option) {
@@ -140,7 +141,7 @@ std::string strategy_title(Strategy strategy) {
 
 std::string configuration_title(const PoolChoice& configuration) {
   const std::string bought = configuration.purchase.empty() ? "" : ", " + configuration.purchase;
-  return sim::sharing_text(configuration) + bought;
+  return sim::sharing_text(configuration) + bought + sim::serving_text(configuration);
 }
 
 std::string option_title(const ComparedOption& option) {
@@ -192,7 +193,8 @@ std::string_view isolation_meaning(Strategy strategy) {
 
 std::string verdict_of(const ComparedOption& option) {
   std::string verdict = option.best ? "best" : "ok";
-  if (!sim::is_stock(option.configuration.strategy)) verdict = "not stock";
+  if (!option.by_dra && !sim::is_stock(option.configuration.strategy)) verdict = "not stock";
+  if (option.too_dear) verdict = "too dear";
   if (option.retired) verdict = "retired";
   if (!option.unfinished.empty()) verdict = unfinished_in(option);
   if (!option.per_work_hour) verdict = "no work done";
@@ -227,7 +229,8 @@ std::string why_none_is_best(const std::vector<ComparedOption>& options) {
     if (!option.result.verdict.stands()) continue;
     add_once(option.retired, "AWS has retired its instance type");
     add_once(option.forced, "nobody offers it");
-    add_once(!sim::is_stock(option.configuration.strategy), "the device plugin does not set it up");
+    add_once(!option.forced && !option.is_offered(), "the device plugin does not set it up");
+    add_once(option.too_dear, "it costs more than --max-cost");
     add_once(!option.unfinished.empty(), "it leaves Jobs undone that others get done");
     add_once(!option.per_work_hour, "it did no work");
   }
@@ -246,14 +249,17 @@ std::vector<std::string> recommendation_lines(const StrategyComparison& comparis
   for (const ComparedOption& option : comparison.options) {
     if (option.best) best = &option;
     if (option.is_recommendable() && in_hardware(option) &&
-        (isolated == nullptr || *option.per_work_hour < *isolated->per_work_hour)) {
+        (isolated == nullptr || option.is_better_than(*isolated))) {
       isolated = &option;
     }
   }
   if (best == nullptr) {
     return {why_none_is_best(comparison.options)};
   }
-  std::vector<std::string> lines{"Cheapest work: " + sentence(*best)};
+  std::vector<std::string> lines{
+      (comparison.goal ? fmt::format("Best by {}: ", scenarios::goal_name(*comparison.goal))
+                       : std::string("Cheapest work: ")) +
+      sentence(*best)};
   if (const std::string bounds = sim::bounds_of(best->result); !bounds.empty()) {
     lines.push_back(fmt::format("It is bound by: {}.", bounds));
   }

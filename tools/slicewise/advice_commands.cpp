@@ -49,14 +49,14 @@ std::string plan_flags(const AdviseCommand& command, const CommonFlags& flags) {
     if (!values.empty()) text += fmt::format(" {} {}", flag, fmt::join(values, ","));
   };
   numbers("--replicas", command.options.replicas);
-  numbers("--tensor-parallel", command.options.tensor_parallel);
-  numbers("--max-batch", command.options.max_batches);
+  numbers("--tensor-parallel", command.options.serving.tensor_parallel);
+  numbers("--max-batch", command.options.serving.max_batches);
   std::vector<std::string> delays;
-  for (const Duration delay : command.options.max_delays) {
+  for (const Duration delay : command.options.serving.max_delays) {
     delays.push_back(fmt::format("{:.10g}ms", to_seconds(delay) * 1e3));
   }
   text += flag_words("--max-delay", delays);
-  numbers("--concurrency", command.options.concurrencies);
+  numbers("--concurrency", command.options.serving.concurrencies);
   const auto number = [&](const char* flag, const std::optional<int>& value) {
     if (value) text += fmt::format(" {} {}", flag, *value);
   };

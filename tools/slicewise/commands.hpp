@@ -81,6 +81,8 @@ struct StudyCommand : SimulatingCommand {
 // What flags say of a study stands where the study reads it, but for what it writes otherwise.
 struct CompareCommand : StudyCommand {
   sim::ComparisonOptions options;
+  std::optional<int> max_cost;  // dollars a month
+  InputChoice inputs = InputChoice::Given;
 };
 
 struct MaxLoadCommand : StudyCommand {

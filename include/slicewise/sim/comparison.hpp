@@ -26,6 +26,7 @@ struct ComparedOption {
   PoolChoice configuration;
   bool yours = false;   // the scenario as it stands; its configuration is as near as a choice comes
   bool forced = false;  // simulated although nobody offers it
+  bool by_dra = false;  // NVIDIA's DRA driver sets it up, which was asked for
   VariantResult result;
   UsdPerHour price;           // of all nodes
   double gpu_busy_ratio = 0;  // kernels run, share of all GPU time
@@ -33,16 +34,24 @@ struct ComparedOption {
   // counted within the objectives. Ranks configurations whatever the mix of workloads. nullopt: no
   // work was done.
   std::optional<Usd> per_work_hour;
-  bool retired = false;  // AWS no longer offers the instance type
+  std::optional<double> goal;  // what was asked to be minimised, in dollars or seconds
+  bool too_dear = false;       // costs more than was asked for
+  bool retired = false;        // AWS no longer offers the instance type
   // Workloads with Jobs that the run was over before, where another option that can be had gets
   // all of them done.
   std::vector<std::string> unfinished;
-  bool best = false;  // cheapest work of those that can be recommended
+  bool best = false;  // cheapest work, or least of the goal, of those that can be recommended
 
+  bool is_offered() const { return !forced && (by_dra || is_stock(configuration.strategy)); }
   // Stands, did some work, gets done what others do, and can be had.
   bool is_recommendable() const {
-    return result.verdict.stands() && per_work_hour && unfinished.empty() && !retired && !forced &&
-           is_stock(configuration.strategy);
+    return result.verdict.stands() && per_work_hour && unfinished.empty() && !retired &&
+           !too_dear && is_offered();
+  }
+  // REQUIRES: both are recommendable.
+  bool is_better_than(const ComparedOption& other) const {
+    if (goal || other.goal) return goal && (!other.goal || *goal < *other.goal);
+    return *per_work_hour < *other.per_work_hour;
   }
 };
 
@@ -59,12 +68,16 @@ struct ReplicaChoice {
   int replicas = 2;
   int mps_replicas = 2;  // fewer where an equal share of the memory would be too small
   Rule rule = Rule::PodsOnOneNode;
+
+  friend bool operator==(const ReplicaChoice&, const ReplicaChoice&) = default;
 };
 
 struct StrategyComparison {
   Stamp stamp;
   std::optional<int> nodes;  // of every option, as asked; absent: as few as hold all pods at once
-  bool interrupted = false;  // options without a finished replication are absent
+  std::optional<scenarios::PlanGoal> goal;  // absent: per_work_hour
+  bool sampled_inputs = false;              // each replication drew them anew: run_sampled()
+  bool interrupted = false;                 // options without a finished replication are absent
   std::vector<std::string> instance_types;
   std::vector<ReplicaChoice> replicas;
   // The scenario's own, if it can run; then by instance type as asked, then by strategy.
@@ -83,9 +96,14 @@ struct ComparisonOptions {
   bool retired = false;                     // of those also what AWS no longer offers
   std::vector<std::string> strategies;      // empty: all
   std::vector<std::string> purchases;       // empty: as the scenario buys
+  bool dra = false;                         // what NVIDIA's DRA driver sets up counts as offered
   std::vector<int> replicas;                // pods per GPU; empty: see ReplicaChoice
+  ServingWays serving;
   std::optional<int> nodes;                 // absent: as few as hold all pods at once
   int most_nodes = 64;                      // beyond it a configuration is refused
+  std::optional<Usd> max_monthly_cost;      // what costs more is not recommended
+  std::optional<scenarios::PlanGoal> goal;  // absent: the price of an hour of work
+  bool sampled_inputs = false;              // each replication draws its inputs: run_sampled()
   bool force = false;                       // simulate what no plugin or instance type offers
   RunOptions run;                           // threads take whole configurations
 };

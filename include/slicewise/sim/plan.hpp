@@ -435,12 +435,8 @@ struct PlanOptions {
   std::vector<std::string> purchases;       // empty: the scenario's, else on-demand
   std::vector<std::string> strategies;      // empty: the scenario's, else all that can be had
   bool dra = false;  // where none are named: also those that only NVIDIA's DRA driver sets up
-  std::vector<int> replicas;         // empty: the scenario's, else 2, 3, 4, 6, 8, ...
-  std::vector<int> tensor_parallel;  // GPUs that share a language model; empty: the
-                                     // scenario's, else as many as its pods ask for
-  std::vector<int> max_batches;      // of the other Services; empty: the scenario's, else
-  std::vector<Duration> max_delays;  // as they are
-  std::vector<int> concurrencies;
+  std::vector<int> replicas;     // empty: the scenario's, else 2, 3, 4, 6, 8, ...
+  ServingWays serving;           // empty: the scenario's planning, else as it serves
   std::optional<int> max_nodes;  // of a pool; absent: the scenario's
   std::optional<Usd> max_monthly_cost;
   std::optional<scenarios::PlanGoal> goal;  // absent: the scenario's

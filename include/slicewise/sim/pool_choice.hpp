@@ -70,6 +70,14 @@ struct ServingChoice {
   friend bool operator==(const ServingChoice&, const ServingChoice&) = default;
 };
 
+// What ServingChoices are made of; empty: as the scenario has it.
+struct ServingWays {
+  std::vector<int> tensor_parallel;  // GPUs that share a language model
+  std::vector<int> max_batches;      // of the other Services
+  std::vector<Duration> max_delays;
+  std::vector<int> concurrencies;
+};
+
 // A Service that has fewer pods outside of its window, as KEDA's cron scaler sees to it.
 struct PodSchedule {
   std::string workload;

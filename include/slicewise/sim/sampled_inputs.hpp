@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/scenarios/scenario.hpp"
@@ -42,6 +44,12 @@ Expected<World> drawn_world(scenarios::Scenario scenario, const World& world,
 std::optional<models::Catalogue> with_drawn_models(const scenarios::Scenario& scenario,
                                                    const models::Catalogue& catalogue,
                                                    std::uint32_t replication);
+
+// Worlds with all their replications, for each of which the inputs are drawn anew; `scenarios`:
+// theirs. nullopt: none was finished. INPUT_MISSING when there is nothing to draw.
+Expected<std::vector<std::optional<VariantResult>>> simulate_drawn(
+    std::span<const scenarios::Scenario> scenarios, std::span<const World* const> worlds,
+    const models::Catalogue& catalogue, const RunOptions& options = {});
 
 // run_scenario() with the profiles and language models of each replication drawn anew, and the
 // gpuBusy of batch work that shares GPUs, where nobody gives it, from the least to the most of

@@ -35,7 +35,7 @@ struct Place {
   std::vector<std::string> workloads;
   GpuMemoryNeeds needs;
   const ReplicaChoice& choice;
-  bool force;
+  const ComparisonOptions& options;
 };
 
 Candidate candidate(const Place& place, Strategy strategy, int replicas) {
@@ -120,11 +120,11 @@ void add_shared_mig(const Place& place, Strategy strategy, std::vector<Candidate
     if (holds < 2) continue;
     const int wanted = std::max(2, ceil_div(place.choice.replicas, profile->max_count));
     Candidate found = on_profile(place, strategy, *profile, std::min(wanted, holds));
-    found.forced = side_by_side && place.force;
-    candidates.push_back(side_by_side && !place.force
+    found.forced = side_by_side && place.options.force && !place.options.dra;
+    candidates.push_back(side_by_side && !place.options.force && !place.options.dra
                              ? refused(std::move(found), Code::MpsOnMig,
                                        "the device plugin refuses MPS on MIG devices, NVIDIA's DRA "
-                                       "driver does not: --force simulates it")
+                                       "driver does not: --dra counts it")
                              : std::move(found));
     return;
   }
@@ -145,7 +145,7 @@ void add_without_geometry(const Place& place, std::vector<Candidate>& candidates
 Candidate vgpu_candidate(const Place& place) {
   Candidate found = candidate(place, Strategy::Vgpu, 1);
   if (place.type.gpu_fraction < 1) return found;
-  if (!place.force) {
+  if (!place.options.force) {
     return refused(std::move(found), Code::VgpuNotOnEks, "EC2 offers vGPU as g6f and gr6f only");
   }
   found.choice.replicas = place.choice.mps_replicas;
@@ -213,10 +213,10 @@ PoolChoice own_choice(const NodePool& pool, const World& own) {
 
 std::vector<Candidate> candidates_on(const InstanceType& type, const World& exclusive,
                                      const ReplicaChoice& choice, const Catalogue& catalogue,
-                                     bool force) {
+                                     const ComparisonOptions& options) {
   Place place{type,   catalogue.find_mig(exclusive.pools.front().gpu->name),
               {},     gpu_memory_needs(exclusive),
-              choice, force};
+              choice, options};
   for (const WorkloadModel& workload : exclusive.workloads)
     place.workloads.push_back(workload.name);
   std::vector<Candidate> candidates;

@@ -30,6 +30,6 @@ PoolChoice own_choice(const NodePool& pool, const World& own);
 // base scenario on that type, unshared.
 std::vector<Candidate> candidates_on(const InstanceType& type, const World& exclusive,
                                      const ReplicaChoice& choice, const Catalogue& catalogue,
-                                     bool force);
+                                     const ComparisonOptions& options);
 
 }  // namespace slicewise::sim

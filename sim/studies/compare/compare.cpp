@@ -12,6 +12,7 @@
 #include "slicewise/scenarios/kai_part.hpp"
 #include "slicewise/sim/comparison.hpp"
 #include "slicewise/sim/judge.hpp"
+#include "slicewise/sim/sampled_inputs.hpp"
 #include "slicewise/sim/world.hpp"
 
 #include "../../result/merge.hpp"
@@ -100,29 +101,27 @@ bool is_asked(const CompareSpace& space, Strategy strategy) {
   return contains(space.strategies, strategy);
 }
 
-void refuse_all(const InstanceType& type, const CompareSpace& space, const Refusal& refusal,
+void refuse_all(PoolChoice choice, const CompareSpace& space, const Refusal& refusal,
                 std::vector<RefusedOption>& refusals) {
+  choice.nodes = 0;
   for (const Strategy strategy : kStrategies) {
     if (!is_asked(space, strategy)) continue;
-    PoolChoice choice;
-    choice.instance_type = type.name;
     choice.strategy = strategy;
-    choice.nodes = 0;
-    refusals.push_back({std::move(choice), refusal.code, refusal.reason.text()});
+    refusals.push_back({choice, refusal.code, refusal.reason.text()});
   }
 }
 
-// What is tried on one type, in the order of kStrategies: for each number of replicas, and bought
-// in every way.
+// What is tried on one type in one way to serve, in the order of kStrategies: for each number of
+// replicas, and bought in every way.
 std::vector<Candidate> candidates_in(const CompareSpace& space, const Scenario& base,
                                      const InstanceType& type, const World& exclusive,
-                                     const Catalogue& catalogue, bool force,
+                                     const Catalogue& catalogue, const ComparisonOptions& options,
                                      std::vector<ReplicaChoice>& replicas) {
   std::vector<Candidate> all;
   for (const std::optional<int>& asked : space.replicas) {
-    replicas.push_back(choose_replicas(base, exclusive, asked));
-    for (const Candidate& found :
-         candidates_on(type, exclusive, replicas.back(), catalogue, force)) {
+    const ReplicaChoice choice = choose_replicas(base, exclusive, asked);
+    if (!contains(replicas, choice)) replicas.push_back(choice);
+    for (const Candidate& found : candidates_on(type, exclusive, choice, catalogue, options)) {
       if (!is_asked(space, found.choice.strategy)) continue;
       // Exclusive use and MIG are the same whatever the replicas.
       if (!contains(all, found.choice, &Candidate::choice)) {
@@ -140,17 +139,6 @@ std::vector<Candidate> candidates_in(const CompareSpace& space, const Scenario& 
     }
   }
   return bought;
-}
-
-// Names of the workloads with pods that may share a GPU, or of those that take several GPUs each.
-std::vector<std::string> workloads_that(bool take_several, const Scenario& base) {
-  std::vector<std::string> names;
-  for (const Workload& workload : base.workloads) {
-    if (workload.count > 0 && has_several_gpus(workload) == take_several) {
-      names.push_back(workload.name.value);
-    }
-  }
-  return names;
 }
 
 Duration alone(const Workload& workload) {
@@ -203,34 +191,34 @@ tl::expected<Part, Refusal> part_of(const Scenario& base, PoolChoice part, bool 
 }
 
 // The world of a configuration with the nodes that it needs, or why there is none. Pods with
-// several GPUs get nodes of their own where the others share.
-tl::expected<Prepared, RefusedOption> prepare(const Scenario& base, Candidate candidate,
-                                              const Catalogue& catalogue,
+// several GPUs get nodes of their own where the others share. `alone`: who is on it, and how they
+// serve.
+tl::expected<Prepared, RefusedOption> prepare(const Scenario& base, const PoolChoice& alone,
+                                              Candidate candidate, const Catalogue& catalogue,
                                               const ComparisonOptions& options) {
   PlanProbe probe;
   probe.pools = {std::move(candidate.choice)};
   probe.replications = base.replications;
   PoolChoice& choice = probe.pools.front();
   const auto refuse = [&](const Refusal& refusal) {
-    choice.nodes = 0;
+    choice.nodes = choice.unshared = 0;
     return tl::unexpected(RefusedOption{choice, refusal.code, refusal.reason.text()});
   };
+  choice.workloads = alone.workloads;
+  choice.serving = alone.serving;
   if (candidate.refusal) return refuse(*candidate.refusal);
-  const std::vector<std::string> several = workloads_that(true, base);
-  const bool apart = !several.empty() && choice.strategy != Strategy::Exclusive;
-  if (apart && workloads_that(false, base).empty()) {
+  const bool apart =
+      choice.strategy != Strategy::Exclusive && !part_with(true, base, choice).workloads.empty();
+  choice.unshared = apart ? 1 : 0;
+  const std::vector<PoolChoice> parts = with_unshared(base, {&choice, 1});
+  if (parts.front().workloads.empty()) {
     return refuse({std::nullopt, {"every pod asks for several GPUs, which it does not share"}});
   }
-  if (!apart) choice.workloads = workloads_with_pods(base);
-  const auto shared = part_of(base, choice, candidate.forced, catalogue, options);
+  const auto shared = part_of(base, parts.front(), candidate.forced, catalogue, options);
   if (!shared) return refuse(shared.error());
   choice.nodes = shared->nodes;
   if (apart) {
-    PoolChoice whole;
-    whole.instance_type = choice.instance_type;
-    whole.purchase = choice.purchase;
-    whole.workloads = several;
-    const auto unshared = part_of(base, whole, false, catalogue, options);
+    const auto unshared = part_of(base, parts.back(), false, catalogue, options);
     if (!unshared) return refuse(unshared.error());
     choice.unshared = unshared->nodes;
     if (options.nodes) {  // in all
@@ -241,7 +229,6 @@ tl::expected<Prepared, RefusedOption> prepare(const Scenario& base, Candidate ca
           std::clamp(static_cast<int>(std::lround(share * *options.nodes)), 1, *options.nodes - 1);
       choice.nodes = *options.nodes - choice.unshared;
     }
-    choice.workloads = workloads_with_pods(base);
   }
   Expected<World> world = probe_world(base, probe, catalogue, candidate.forced);
   if (const auto refusal = refusal_of(world)) return refuse(*refusal);
@@ -275,7 +262,8 @@ double work_rate(const World& world, const VariantResult& result) {
   return rate;
 }
 
-ComparedOption judged(Prepared&& prepared, VariantResult&& result) {
+ComparedOption judged(Prepared&& prepared, VariantResult&& result,
+                      const ComparisonOptions& options) {
   ComparedOption option;
   option.result = std::move(result);
   option.yours = prepared.yours;
@@ -289,6 +277,11 @@ ComparedOption judged(Prepared&& prepared, VariantResult&& result) {
     option.per_work_hour =
         Usd{std::llround(static_cast<double>(option.price.per_hour.nano) / rate)};
   }
+  option.by_dra = options.dra && described(prepared.choice.strategy).tried ==
+                                     scenarios::SharingStrategy::Tried::ByDra;
+  if (options.goal) option.goal = goal_of(*options.goal, figures_of(option.result));
+  option.too_dear =
+      options.max_monthly_cost && option.result.cost.monthly > *options.max_monthly_cost;
   option.retired = contains(prepared.world.findings, Code::InstanceRetired, &Diagnostic::code);
   if (option.yours) {
     // The others have no workload without pods either.
@@ -325,23 +318,35 @@ void mark_best(std::vector<ComparedOption>& options) {
   ComparedOption* best = nullptr;
   for (ComparedOption& option : options) {
     if (!option.is_recommendable()) continue;
-    if (best == nullptr || *option.per_work_hour < *best->per_work_hour) best = &option;
+    if (best == nullptr || option.is_better_than(*best)) best = &option;
   }
   if (best != nullptr) best->best = true;
 }
 
-void simulate_each(std::vector<Prepared>&& prepared, const RunOptions& run,
-                   StrategyComparison& comparison) {
+using Results = std::vector<std::optional<VariantResult>>;
+
+Expected<Results> simulate_each(const std::vector<Prepared>& prepared, const Scenario& base,
+                                const Catalogue& catalogue, const ComparisonOptions& options) {
   std::vector<const World*> worlds;
-  worlds.reserve(prepared.size());
-  for (const Prepared& each : prepared) worlds.push_back(&each.world);
-  std::vector<std::optional<VariantResult>> results = simulate_all(worlds, run);
+  std::vector<Scenario> scenarios;
+  for (const Prepared& each : prepared) {
+    worlds.push_back(&each.world);
+    if (!options.sampled_inputs) continue;
+    scenarios.push_back(
+        each.yours ? base : planned_scenario(base, {&each.choice, 1}, catalogue, each.forced));
+  }
+  if (!options.sampled_inputs) return simulate_all(worlds, options.run);
+  return simulate_drawn(scenarios, worlds, catalogue, options.run);
+}
+
+void judge_each(std::vector<Prepared>&& prepared, Results&& results,
+                const ComparisonOptions& options, StrategyComparison& comparison) {
   for (std::size_t p = 0; p < prepared.size(); ++p) {
     const int asked = prepared[p].world.replications;
     comparison.interrupted =
         comparison.interrupted || !results[p] || results[p]->replications < asked;
     if (results[p]) {
-      comparison.options.push_back(judged(std::move(prepared[p]), std::move(*results[p])));
+      comparison.options.push_back(judged(std::move(prepared[p]), std::move(*results[p]), options));
     }
   }
   mark_unfinished(comparison.options);
@@ -359,14 +364,26 @@ Expected<StrategyComparison> compare_strategies(const ScenarioSet& set, std::siz
   check_pools(base, found);
   check_pods(base, "strategies are compared", found);
   const CompareSpace space = space_of(base, options, catalogue, found);
+  check_serving(base, options.serving, found);
   if (has_errors(found)) return tl::unexpected(std::move(found));
 
+  struct Alone {
+    const InstanceType* type;
+    PoolChoice choice;
+  };
+  std::vector<Alone> each;
   std::vector<Expected<World>> exclusive;
-  const std::vector<std::string> sharing = workloads_that(false, base);
+  const std::vector<std::string> workloads = workloads_with_pods(base);
   for (const InstanceType* type : space.types) {
-    PoolChoice alone = unshared(*type, sharing.empty() ? workloads_with_pods(base) : sharing);
-    alone.purchase.clear();
-    exclusive.push_back(probe_world(base, {.pools = {std::move(alone)}}, catalogue));
+    for (auto& serving : serving_ways(base, workloads, *type, options.serving)) {
+      PoolChoice alone = unshared(*type, workloads);
+      alone.purchase.clear();
+      alone.serving = std::move(serving);
+      PoolChoice sharing = part_with(false, base, alone);
+      exclusive.push_back(probe_world(
+          base, {.pools = {sharing.workloads.empty() ? alone : std::move(sharing)}}, catalogue));
+      each.push_back({type, std::move(alone)});
+    }
   }
   if (Diagnostics errors = errors_everywhere(exclusive); !errors.empty()) {
     return tl::unexpected(std::move(errors));
@@ -379,20 +396,22 @@ Expected<StrategyComparison> compare_strategies(const ScenarioSet& set, std::siz
   for (Diagnostic& late : late_starts(base)) comparison.notes.push_back(std::move(late));
   tell_of_peak(set.variants[variant], base, comparison.notes);
   comparison.nodes = options.nodes;
+  comparison.goal = options.goal;
+  comparison.sampled_inputs = options.sampled_inputs;
+  for (const InstanceType* type : space.types) comparison.instance_types.push_back(type->name);
   std::vector<Prepared> prepared;
   if (auto own = prepare_own(base, catalogue, comparison.notes)) {
     prepared.push_back(std::move(*own));
   }
-  for (std::size_t t = 0; t < space.types.size(); ++t) {
-    const InstanceType& type = *space.types[t];
-    comparison.instance_types.push_back(type.name);
-    if (!exclusive[t]) {
-      refuse_all(type, space, *refusal_of(exclusive[t]), comparison.refused);
+  for (std::size_t a = 0; a < each.size(); ++a) {
+    const Alone& alone = each[a];
+    if (!exclusive[a]) {
+      refuse_all(alone.choice, space, *refusal_of(exclusive[a]), comparison.refused);
       continue;
     }
-    for (Candidate& candidate : candidates_in(space, base, type, *exclusive[t], catalogue,
-                                              options.force, comparison.replicas)) {
-      auto ready = prepare(base, std::move(candidate), catalogue, options);
+    for (Candidate& candidate : candidates_in(space, base, *alone.type, *exclusive[a], catalogue,
+                                              options, comparison.replicas)) {
+      auto ready = prepare(base, alone.choice, std::move(candidate), catalogue, options);
       if (ready) {
         prepared.push_back(std::move(*ready));
       } else {
@@ -400,7 +419,9 @@ Expected<StrategyComparison> compare_strategies(const ScenarioSet& set, std::siz
       }
     }
   }
-  simulate_each(std::move(prepared), options.run, comparison);
+  auto results = simulate_each(prepared, base, catalogue, options);
+  if (!results) return tl::unexpected(std::move(results.error()));
+  judge_each(std::move(prepared), std::move(*results), options, comparison);
   return comparison;
 }
 

@@ -80,9 +80,6 @@ inline constexpr double kLongSimulation = 5e6;
 // ... a part of a second: what stands in the busiest minutes is known long before.
 inline constexpr double kWorthAGlance = 1e6;
 
-// What is minimised; nullopt when it is not defined, as the cost per job of no job.
-std::optional<double> goal_of(PlanGoal goal, const OptionFigures& figures);
-
 // Whether what stands close to its limits, or where it is chance which pods meet, does so with
 // other random numbers, too: of many configurations that are tried some stand by chance.
 bool stands_again(const BlockSearch& search, const PlanProbe& probe, const OptionFigures& figures);

@@ -108,7 +108,8 @@ std::optional<FleetModel::Need> FleetModel::least_need(const BlockSearch& search
                                                        std::size_t t) {
   const InstanceType& type = *search.space.types[t];
   std::optional<Need> least;
-  for (std::vector<ServingChoice>& serving : serving_ways(search.base, names, type, search.space)) {
+  for (std::vector<ServingChoice>& serving :
+       serving_ways(search.base, names, type, search.space.serving)) {
     PoolChoice whole = unshared(type, names);
     whole.serving = std::move(serving);
     const auto world = world_on_one_node(search, whole);

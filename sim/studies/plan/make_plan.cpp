@@ -40,7 +40,8 @@ std::vector<Expected<World>> worlds_alone(const Scenario& base, const PlanSpace&
   worlds.reserve(space.types.size());
   const std::vector<std::string> workloads = workloads_with_pods(base);
   for (const InstanceType* type : space.types) {
-    for (std::vector<ServingChoice>& serving : serving_ways(base, workloads, *type, space)) {
+    for (std::vector<ServingChoice>& serving :
+         serving_ways(base, workloads, *type, space.serving)) {
       PoolChoice alone = unshared(*type, workloads);
       alone.serving = std::move(serving);
       worlds.push_back(probe_world(base, {.pools = {std::move(alone)}}, catalogue));
@@ -273,7 +274,7 @@ Expected<Plan> make_plan(const ScenarioSet& set, std::size_t variant, const Cata
   const std::vector<std::string> regions = regions_named(options.regions, base, catalogue, found);
   auto space = plan_space(base, catalogue, options);
   if (!space) found.insert(found.end(), space.error().begin(), space.error().end());
-  if (space) check_serving(base, *space, found);
+  if (space) check_serving(base, space->serving, found);
   if (has_errors(found)) return tl::unexpected(std::move(found));
   Diagnostics errors = errors_everywhere(worlds_alone(base, *space, catalogue));
   if (!errors.empty()) return tl::unexpected(std::move(errors));

@@ -28,7 +28,8 @@ struct Home {
 
 std::optional<Home> home_on(const BlockSearch& search, const std::vector<std::string>& workloads,
                             const InstanceType& type, const PlanSpace& space) {
-  for (std::vector<ServingChoice>& serving : serving_ways(search.base, workloads, type, space)) {
+  for (std::vector<ServingChoice>& serving :
+       serving_ways(search.base, workloads, type, space.serving)) {
     PoolChoice whole = unshared(type, workloads);
     whole.serving = serving;
     Expected<World> world = world_on_one_node(search, whole);
@@ -47,15 +48,15 @@ std::string flag_for(const BlockSearch& search, const std::vector<ServingChoice>
   for (const ServingChoice& choice : serving) {
     if (choice.gpus) sizes.insert(*choice.gpus);
   }
-  if (sizes.empty() || !search.space.tensor_parallel.empty()) return "";
+  if (sizes.empty() || !search.space.serving.tensor_parallel.empty()) return "";
   return fmt::format(" --tensor-parallel {}", fmt::join(sizes, ","));
 }
 
 // The cheapest of the whole catalogue that is still sold.
 std::string type_that_holds(const BlockSearch& search, const std::vector<std::string>& workloads) {
   PlanSpace space = search.space;
-  if (space.tensor_parallel.empty()) {
-    space.tensor_parallel.assign(std::begin(kUsualSplits), std::end(kUsualSplits));
+  if (space.serving.tensor_parallel.empty()) {
+    space.serving.tensor_parallel.assign(std::begin(kUsualSplits), std::end(kUsualSplits));
   }
   const InstanceType* best = nullptr;
   double least = 0;

@@ -15,14 +15,16 @@ Names asked(const std::vector<std::string>& flags, const Names& written) {
 }
 
 template <class Value>
-std::vector<Value> ascending(const std::vector<Value>& flags, const std::vector<Value>& written) {
-  std::vector<Value> values = flags.empty() ? written : flags;
-  std::ranges::sort(values);
-  return values;
+const std::vector<Value>& asked(const std::vector<Value>& flags,
+                                const std::vector<Value>& written) {
+  return flags.empty() ? written : flags;
 }
 
-std::vector<int> tensor_parallel_of(const Scenario& scenario, const PlanOptions& options) {
-  return ascending(options.tensor_parallel, scenario.planning.tensor_parallel_sizes);
+ServingWays serving_of(const ServingWays& flags, const scenarios::Planning& written) {
+  return {asked(flags.tensor_parallel, written.tensor_parallel_sizes),
+          asked(flags.max_batches, written.max_batches),
+          asked(flags.max_delays, written.max_delays),
+          asked(flags.concurrencies, written.concurrencies)};
 }
 
 std::vector<const InstanceType*> types_of(const Scenario& scenario, const Catalogue& catalogue,
@@ -38,7 +40,7 @@ std::vector<const InstanceType*> types_of(const Scenario& scenario, const Catalo
     add_type(catalogue.find_instance(name), types);
   }
   if (std::ranges::any_of(scenario.workloads, has_several_gpus) ||
-      !tensor_parallel_of(scenario, options).empty()) {
+      !serving_of(options.serving, scenario.planning).tensor_parallel.empty()) {
     for (const std::string_view name : kPlannedForSeveralGpus) {
       add_type(catalogue.find_instance(name), types);
     }
@@ -123,11 +125,9 @@ Expected<PlanSpace> plan_space(const Scenario& scenario, const Catalogue& catalo
   space.types = types_of(scenario, catalogue, options, found);
   space.strategies = strategies_of(scenario, options, found);
   space.purchases = purchases_of(scenario, options, found);
-  space.replicas = ascending(options.replicas, scenario.planning.replicas);
-  space.tensor_parallel = tensor_parallel_of(scenario, options);
-  space.max_batches = ascending(options.max_batches, scenario.planning.max_batches);
-  space.max_delays = ascending(options.max_delays, scenario.planning.max_delays);
-  space.concurrencies = ascending(options.concurrencies, scenario.planning.concurrencies);
+  space.replicas = asked(options.replicas, scenario.planning.replicas);
+  std::ranges::sort(space.replicas);
+  space.serving = serving_of(options.serving, scenario.planning);
   space.max_nodes = options.max_nodes.value_or(scenario.planning.max_nodes);
   space.max_monthly_cost =
       options.max_monthly_cost ? options.max_monthly_cost : scenario.planning.max_monthly_cost;

@@ -400,7 +400,7 @@ PoolChoices pool_choices(const Scenario& base, const std::vector<std::string>& w
                          const InstanceType& type, const PlanSpace& space,
                          const Catalogue& catalogue) {
   PoolChoices found;
-  for (std::vector<ServingChoice>& serving : serving_ways(base, workloads, type, space)) {
+  for (std::vector<ServingChoice>& serving : serving_ways(base, workloads, type, space.serving)) {
     PoolChoice alone = unshared(type, workloads);
     alone.serving = std::move(serving);
     add_choices(base, std::move(alone), type, space, catalogue, found);

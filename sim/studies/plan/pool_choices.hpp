@@ -15,11 +15,8 @@ struct PlanSpace {
   std::vector<const InstanceType*> types;
   std::vector<std::string> purchases;
   std::vector<Strategy> strategies;
-  std::vector<int> replicas;         // ascending; empty: those that are worth a try
-  std::vector<int> tensor_parallel;  // ascending; empty: as many GPUs as pods ask for
-  std::vector<int> max_batches;      // ascending; these three empty: as the scenario says
-  std::vector<Duration> max_delays;
-  std::vector<int> concurrencies;
+  std::vector<int> replicas;  // ascending; empty: those that are worth a try
+  ServingWays serving;
   int max_nodes = 32;
   std::optional<Usd> max_monthly_cost;
   Outage survive = Outage::None;
@@ -30,16 +27,6 @@ struct PlanSpace {
 // errors, all of them at once.
 Expected<PlanSpace> plan_space(const Scenario& scenario, const Catalogue& catalogue,
                                const PlanOptions& options);
-
-// The ways in which the workloads may serve on nodes of the type, see PoolChoice::serving, those
-// with the fewest GPUs first. One empty one where nothing is to be chosen.
-std::vector<std::vector<ServingChoice>> serving_ways(const Scenario& base,
-                                                     const std::vector<std::string>& workloads,
-                                                     const InstanceType& type,
-                                                     const PlanSpace& space);
-
-// Services to which none of the ways that were asked for can be applied.
-void check_serving(const Scenario& base, const PlanSpace& space, Diagnostics& found);
 
 struct PoolChoices {
   std::vector<PoolChoice> choices;  // on-demand, nodes not set

@@ -149,21 +149,4 @@ std::string denial_of(const OptionFigures& figures) {
                      figures.denied_by.size() > 1 ? "deny" : "denies");
 }
 
-std::optional<double> goal_of(PlanGoal goal, const OptionFigures& figures) {
-  switch (goal) {
-    case PlanGoal::MonthlyCost:
-      return to_dollars(figures.monthly);
-    case PlanGoal::CostPer1kInSlo:
-      if (figures.per_1k_in_slo) return to_dollars(*figures.per_1k_in_slo);
-      return std::nullopt;
-    case PlanGoal::CostPerJob:
-      if (figures.per_job) return to_dollars(*figures.per_job);
-      return std::nullopt;
-    case PlanGoal::LatencyP99:
-      if (figures.latency_p99) return to_seconds(*figures.latency_p99);
-      return std::nullopt;
-  }
-  return std::nullopt;
-}
-
 }  // namespace slicewise::sim

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <functional>
 #include <set>
 #include <utility>
 
@@ -293,35 +292,35 @@ void keep_measured_device(Workload& workload, const Scenario& base, const Catalo
   }
 }
 
-// Those for which `keep` says so.
-void keep_workloads(PoolChoice& choice, const std::function<bool(const std::string&)>& keep) {
+}  // namespace
+
+PoolChoice part_with(bool several_gpus, const Scenario& base, PoolChoice choice) {
   const std::vector<std::string> names = std::exchange(choice.workloads, {});
   const std::vector<int> pods = std::exchange(choice.pods, {});
   const std::vector<ServingChoice> serving = std::exchange(choice.serving, {});
   for (std::size_t w = 0; w < names.size(); ++w) {
-    if (!keep(names[w])) continue;
+    const Workload* const workload = base.find_workload(names[w]);
+    std::int64_t gpus = workload == nullptr ? 1 : gpus_asked_for(*workload);
+    if (!serving.empty()) gpus = serving[w].gpus.value_or(gpus);
+    if ((gpus > 1) != several_gpus) continue;
     choice.workloads.push_back(names[w]);
     if (!pods.empty()) choice.pods.push_back(pods[w]);
     if (!serving.empty()) choice.serving.push_back(serving[w]);
   }
+  return choice;
 }
 
-// Pods with several GPUs on nodes of their own.
 std::vector<PoolChoice> with_unshared(const Scenario& base, std::span<const PoolChoice> chosen) {
   std::vector<PoolChoice> pools;
   for (PoolChoice shared : chosen) {
-    PoolChoice whole = shared;
-    shared.unshared = 0;
-    if (whole.unshared > 0) {
-      const auto needs_whole = [&](const std::string& name) {
-        const Workload* const workload = base.find_workload(name);
-        return workload != nullptr && has_several_gpus(*workload);
-      };
-      keep_workloads(shared, std::not_fn(needs_whole));
-      keep_workloads(whole, needs_whole);
+    if (shared.unshared == 0) {
+      pools.push_back(std::move(shared));
+      continue;
     }
+    PoolChoice whole = part_with(true, base, shared);
+    shared = part_with(false, base, std::move(shared));
+    shared.unshared = 0;
     pools.push_back(std::move(shared));
-    if (whole.unshared == 0) continue;
     whole.nodes = std::exchange(whole.unshared, 0);
     whole.strategy = Strategy::Exclusive;
     whole.replicas = 1;
@@ -332,6 +331,8 @@ std::vector<PoolChoice> with_unshared(const Scenario& base, std::span<const Pool
   }
   return pools;
 }
+
+namespace {
 
 // A node has one pod of them.
 void keep_apart(const ApartClass& names, const std::string& label, Scenario& scenario) {

@@ -50,6 +50,15 @@ std::optional<Refusal> refusal_of(const Expected<World>& world);
 // The pool of a type for these workloads, one pod on each GPU; a fraction of a GPU is a vGPU.
 PoolChoice unshared(const InstanceType& type, std::vector<std::string> workloads);
 
+// The ways in which the workloads may serve on nodes of the type, see PoolChoice::serving, those
+// with the fewest GPUs first. One empty one where nothing is to be chosen.
+std::vector<std::vector<ServingChoice>> serving_ways(const Scenario& base,
+                                                     const std::vector<std::string>& workloads,
+                                                     const InstanceType& type, ServingWays tried);
+
+// Services to which none of the ways that were asked for can be applied.
+void check_serving(const Scenario& base, const ServingWays& tried, Diagnostics& found);
+
 // Those that have pods.
 std::vector<std::string> workloads_with_pods(const Scenario& scenario);
 
@@ -57,6 +66,15 @@ std::vector<std::string> workloads_with_pods(const Scenario& scenario);
 std::int64_t gpus_asked_for(const Workload& workload);
 // Whether each of its pods asks for several GPUs: they are not shared with others.
 inline bool has_several_gpus(const Workload& workload) { return gpus_asked_for(workload) > 1; }
+
+// Of the workloads of a choice those whose pods have several GPUs, as it is chosen, or the others.
+PoolChoice part_with(bool several_gpus, const Scenario& base, PoolChoice choice);
+// A choice with `unshared` nodes as two, of which the second is of those.
+std::vector<PoolChoice> with_unshared(const Scenario& base, std::span<const PoolChoice> chosen);
+
+// What is minimised, in dollars or seconds; nullopt when it is not defined, as the cost per job of
+// no job.
+std::optional<double> goal_of(scenarios::PlanGoal goal, const OptionFigures& figures);
 
 // More replications would not make it stand: pods are lost, or a limit is missed by far.
 bool fails_clearly(const OptionFigures& figures);

@@ -198,31 +198,30 @@ VariantResult merged(const World& world, const std::vector<Replication>& records
 
 }  // namespace
 
-Expected<Result> run_sampled(const ScenarioSet& set, const Catalogue& catalogue,
-                             const RunOptions& options) {
-  const auto worlds = worlds_of(set, catalogue, UnknownInputs::Drawn);
-  if (!worlds) return tl::unexpected(worlds.error());
+Expected<std::vector<std::optional<VariantResult>>> simulate_drawn(
+    std::span<const Scenario> scenarios, std::span<const World* const> worlds,
+    const Catalogue& catalogue, const RunOptions& options) {
   bool uncertain = false;
-  for (std::size_t w = 0; w < worlds->size(); ++w) {
-    uncertain = uncertain || has_uncertain_inputs(set.variants[w], (*worlds)[w], catalogue);
+  for (std::size_t w = 0; w < worlds.size(); ++w) {
+    uncertain = uncertain || has_uncertain_inputs(scenarios[w], *worlds[w], catalogue);
   }
-  if (!uncertain) {
+  if (!uncertain && !worlds.empty()) {
     return tl::unexpected(Diagnostics{
-        make_diagnostic(Code::InputMissing, set.variants.front().where, std::string(kNothingToDraw),
+        make_diagnostic(Code::InputMissing, scenarios.front().where, std::string(kNothingToDraw),
                         "`slicewise calibrate --out` writes both from measurements; lay them over "
                         "the catalogue with --catalogue")});
   }
   std::vector<std::pair<std::size_t, std::size_t>> tasks;
-  for (std::size_t w = 0; w < worlds->size(); ++w) {
-    for (int r = 0; r < (*worlds)[w].replications; ++r) tasks.emplace_back(w, r);
+  for (std::size_t w = 0; w < worlds.size(); ++w) {
+    for (int r = 0; r < worlds[w]->replications; ++r) tasks.emplace_back(w, r);
   }
   std::vector<std::optional<Replication>> records;
   try {
     records = results_of<Replication>(tasks.size(), options, [&](std::size_t t) {
       const auto [w, r] = tasks[t];
-      const Scenario& variant = set.variants[w];
+      const Scenario& variant = scenarios[w];
       const auto models = with_drawn_models(variant, catalogue, static_cast<std::uint32_t>(r));
-      Expected<World> world = drawn_world(variant, (*worlds)[w], models ? *models : catalogue,
+      Expected<World> world = drawn_world(variant, *worlds[w], models ? *models : catalogue,
                                           static_cast<std::size_t>(r));
       if (!world) throw RefusedTask{std::move(world.error())};
       return whole_replication(*world, r, options);
@@ -230,15 +229,26 @@ Expected<Result> run_sampled(const ScenarioSet& set, const Catalogue& catalogue,
   } catch (RefusedTask& refused) {
     return tl::unexpected(std::move(refused.why));
   }
-  std::vector<std::optional<VariantResult>> variants(worlds->size());
-  for (std::size_t w = 0; w < worlds->size(); ++w) {
+  std::vector<std::optional<VariantResult>> results(worlds.size());
+  for (std::size_t w = 0; w < worlds.size(); ++w) {
     std::vector<Replication> finished;
     for (std::size_t t = 0; t < tasks.size(); ++t) {
       if (tasks[t].first == w && records[t]) finished.push_back(std::move(*records[t]));
     }
-    if (!finished.empty()) variants[w] = merged((*worlds)[w], finished);
+    if (!finished.empty()) results[w] = merged(*worlds[w], finished);
   }
-  Result result = result_of(set, catalogue, std::move(variants));
+  return results;
+}
+
+Expected<Result> run_sampled(const ScenarioSet& set, const Catalogue& catalogue,
+                             const RunOptions& options) {
+  const auto worlds = worlds_of(set, catalogue, UnknownInputs::Drawn);
+  if (!worlds) return tl::unexpected(worlds.error());
+  std::vector<const World*> each;
+  for (const World& world : *worlds) each.push_back(&world);
+  auto variants = simulate_drawn(set.variants, each, catalogue, options);
+  if (!variants) return tl::unexpected(std::move(variants.error()));
+  Result result = result_of(set, catalogue, std::move(*variants));
   result.sampled_inputs = true;
   return result;
 }

@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <set>
 
 #include <gtest/gtest.h>
 
 #include "slicewise/scenarios/load.hpp"
 #include "slicewise/sim/plan.hpp"
+#include "slicewise/sim/sampled_inputs.hpp"
 
 #include "comparisons.hpp"
 
@@ -168,6 +170,137 @@ TEST(OneEngine, EveryNumberOfReplicasAndWayToBuyIsAskedForInBothVerbs) {
                       "g5.xlarge, MPS x2", "g5.xlarge spot, MPS x2", "g5.xlarge, MPS x4",
                       "g5.xlarge spot, MPS x4"}));
   expect_one_engine(set, options);
+}
+
+// Of the options but the scenario's own.
+std::set<std::string> ways_to_serve(const StrategyComparison& comparison) {
+  std::set<std::string> ways;
+  for (const ComparedOption& option : comparison.options) {
+    if (!option.yours) ways.insert(serving_text(option.configuration));
+  }
+  return ways;
+}
+
+TEST(OneEngine, EveryBatchAndNumberOfRequestsAtATimeIsAskedForInBothVerbs) {
+  scenarios::Workload api =
+      demo::service(2, 40, milliseconds(20), scenarios::ServiceTime::Law::Deterministic);
+  api.measured->extra_per_item = milliseconds(1);
+  scenarios::Scenario scenario = demo::scenario(demo::pool(0), {api});
+  scenario.duration = seconds(20);
+  ComparisonOptions options = demo::on({"g5.xlarge"});
+  options.strategies = {"exclusive", "timeSlicing"};
+  options.serving = {{}, {8, 1}, {milliseconds(5)}, {8}};
+  const scenarios::ScenarioSet set = demo::set_of(scenario);
+  EXPECT_EQ(ways_to_serve(demo::compared(set, options)),
+            (std::set<std::string>{", batches of 8 that wait 5 ms, 8 requests at a time in api",
+                                   ", no batches, 8 requests at a time in api"}));
+  expect_one_engine(set, options);
+  options.serving = {{}, {8}, {}, {2}};
+  EXPECT_EQ(demo::errors_of(set, options).front().code, Code::SettingConflict);
+}
+
+// A model on two GPUs shares none of them: it has nodes of its own beside those of the Service.
+TEST(OneEngine, EveryNumberOfGpusOfALanguageModelIsAskedForInBothVerbs) {
+  scenarios::Workload chat =
+      demo::service(1, 0.2, milliseconds(20), scenarios::ServiceTime::Law::Deterministic);
+  chat.name.value = "chat";
+  chat.measured.reset();
+  scenarios::Llm& llm = chat.llm.emplace();
+  llm.model.value = "llama-3-8b-fp16/a10g";
+  llm.input.emplace().mean = 200;
+  llm.input->most = 400;
+  llm.output = llm.input;
+  const scenarios::Workload api =
+      demo::service(2, 10, milliseconds(20), scenarios::ServiceTime::Law::Deterministic);
+  scenarios::Scenario scenario = demo::scenario(demo::pool(0), {api, chat});
+  scenario.node_pools.front().instance_type.value = "g6e.12xlarge";
+  scenario.duration = seconds(60);
+  ComparisonOptions options = demo::on({"g6e.12xlarge"});
+  options.strategies = {"exclusive", "timeSlicing"};
+  options.serving.tensor_parallel = {1, 2};
+  const scenarios::ScenarioSet set = demo::set_of(scenario);
+  const StrategyComparison comparison = demo::compared(set, options);
+  EXPECT_EQ(ways_to_serve(comparison),
+            (std::set<std::string>{", 1 GPU for a pod of chat", ", 2 GPUs for a pod of chat"}));
+  for (const ComparedOption& option : comparison.options) {
+    const PoolChoice& choice = option.configuration;
+    const bool apart = choice.strategy == Strategy::TimeSlicing && choice.serving.back().gpus == 2;
+    EXPECT_EQ(choice.unshared, !option.yours && apart ? 1 : 0) << describe(choice);
+  }
+  expect_one_engine(set, options);
+}
+
+TEST(OneEngine, WhatTheDraDriverSetsUpIsAskedForInBothVerbs) {
+  ComparisonOptions options = demo::on({"p4d.24xlarge"});
+  options.strategies = {"mpsUncapped", "mig+mps"};
+  const scenarios::ScenarioSet set = demo::jobs(16);
+  const auto offered = [&] {
+    const StrategyComparison comparison = demo::compared(set, options);
+    return std::ranges::count_if(comparison.options, [](const ComparedOption& option) {
+      return !option.yours && option.is_offered();
+    });
+  };
+  EXPECT_EQ(offered(), 0);
+  options.force = true;
+  EXPECT_EQ(offered(), 0);
+  options.force = false;
+  options.dra = true;
+  EXPECT_EQ(offered(), 2);
+  expect_one_engine(set, options);
+}
+
+TEST(OneEngine, WhatIsMinimisedAndWhatItMayCostIsAskedForInBothVerbs) {
+  ComparisonOptions options = demo::on({"g4dn.xlarge", "g5.xlarge"});
+  options.strategies = {"exclusive", "timeSlicing"};
+  options.replicas = {2};
+  const scenarios::ScenarioSet set = demo::jobs(4);
+  for (const auto goal : {scenarios::PlanGoal::MonthlyCost, scenarios::PlanGoal::CostPerJob}) {
+    options.goal = goal;
+    const StrategyComparison comparison = demo::compared(set, options);
+    const auto best = std::ranges::find_if(comparison.options, &ComparedOption::best);
+    ASSERT_NE(best, comparison.options.end());
+    for (const ComparedOption& option : comparison.options) {
+      EXPECT_TRUE(!option.is_recommendable() || *option.goal >= *best->goal);
+    }
+    const PlanProbe probe = probe_of(*best, set.variants.front());
+    const PlanAnswer answer = probe_answerer(set.variants.front(), demo::catalogue())(probe, 1);
+    const Usd price = goal == scenarios::PlanGoal::MonthlyCost ? answer.figures->monthly
+                                                               : *answer.figures->per_job;
+    EXPECT_EQ(*best->goal, to_dollars(price));
+    options.max_monthly_cost = best->result.cost.monthly;
+    for (const ComparedOption& option : demo::compared(set, options).options) {
+      EXPECT_EQ(option.too_dear, option.result.cost.monthly > *options.max_monthly_cost);
+      EXPECT_FALSE(option.best && option.too_dear);
+    }
+    --options.max_monthly_cost->nano;
+    for (const ComparedOption& option : demo::compared(set, options).options) {
+      EXPECT_FALSE(option.best && option.configuration == best->configuration);
+    }
+    options.max_monthly_cost.reset();
+  }
+}
+
+// What kernels fill of a GPU is known by its bounds alone.
+TEST(OneEngine, InputsAreDrawnAsInRun) {
+  ComparisonOptions options = demo::on({"g5.xlarge"});
+  options.strategies = {"mps"};
+  scenarios::ScenarioSet set = demo::jobs(4);
+  set.variants.front().replications = 3;
+  const StrategyComparison given = demo::compared(set, options);
+  options.sampled_inputs = true;
+  const StrategyComparison drawn = demo::compared(set, options);
+  EXPECT_TRUE(drawn.sampled_inputs);
+  const ComparedOption* const mps = demo::find(drawn, "g5.xlarge", Strategy::Mps);
+  ASSERT_NE(mps, nullptr);
+  EXPECT_NE(mps->result.cost.ledger.total,
+            demo::find(given, "g5.xlarge", Strategy::Mps)->result.cost.ledger.total);
+  const auto alone =
+      run_sampled(demo::set_of(planned_scenario(set.variants.front(), {&mps->configuration, 1},
+                                                demo::catalogue())),
+                  demo::catalogue());
+  ASSERT_TRUE(alone);
+  EXPECT_EQ(mps->result.cost.ledger.total, alone->variants.front().cost.ledger.total);
+  EXPECT_EQ(mps->result.verdict, alone->variants.front().verdict);
 }
 
 TEST(OneEngine, AShareOfThreadsOfTheScenarioIsNotThatOfAnOption) {

@@ -8,7 +8,7 @@
 
 #include "slicewise/sim/plan.hpp"
 
-#include "../../../sim/studies/plan/pool_choices.hpp"
+#include "../../../sim/studies/probe/probe.hpp"
 #include "../demo.hpp"
 #include "small_plans.hpp"
 
@@ -49,7 +49,7 @@ Scenario thirty_seconds(std::vector<Workload> workloads) {
 PlanOptions over(std::vector<int> batches) {
   PlanOptions options = small_plans::small_space();
   options.instance_types = {"g4dn.xlarge"};
-  options.max_batches = std::move(batches);
+  options.serving.max_batches = std::move(batches);
   return options;
 }
 
@@ -84,7 +84,7 @@ TEST(ThoroughPlanOfBatches, WaitToShareAGpu) {
   for (Workload& w : scenario.workloads) w.objectives.front().limit = milliseconds(400);
   PlanOptions options = over({1, 8});
   options.strategies = {"exclusive", "timeSlicing"};
-  options.max_delays = {Duration{}, milliseconds(150)};
+  options.serving.max_delays = {Duration{}, milliseconds(150)};
   const auto plan = make_plan(set_with(scenario), 0, demo::catalogue(), options);
   ASSERT_TRUE(plan) << plan.error().front().message;
   ASSERT_FALSE(plan->options.empty());
@@ -104,8 +104,8 @@ TEST(ThoroughPlanOfBatches, WaitToShareAGpu) {
   ASSERT_TRUE(split);
   ASSERT_TRUE(split->least_monthly);
   EXPECT_LE(*split->least_monthly, *split->options.front().goal + 0.01);
-  options.max_batches = {1};
-  options.max_delays = {};
+  options.serving.max_batches = {1};
+  options.serving.max_delays = {};
   options.split = false;
   const auto singly = make_plan(set_with(scenario), 0, demo::catalogue(), options);
   ASSERT_TRUE(singly);
@@ -115,25 +115,25 @@ TEST(ThoroughPlanOfBatches, WaitToShareAGpu) {
 TEST(ServingWays, LeaveOutWhatCannotBe) {
   const Scenario scenario = thirty_seconds({batching("a", 1, 10), batching("b", 1, 10)});
   const models::InstanceType& type = *demo::catalogue().find_instance("g4dn.xlarge");
-  PlanSpace space;
-  EXPECT_THAT(serving_ways(scenario, {"a"}, type, space), ElementsAre(IsEmpty()));
+  ServingWays tried;
+  EXPECT_THAT(serving_ways(scenario, {"a"}, type, tried), ElementsAre(IsEmpty()));
   // A batch of one does not wait; no batch is larger than what the pod works on.
-  space.max_batches = {1, 4};
-  space.max_delays = {Duration{}, milliseconds(5)};
-  space.concurrencies = {1, 4};
+  tried.max_batches = {1, 4};
+  tried.max_delays = {Duration{}, milliseconds(5)};
+  tried.concurrencies = {1, 4};
   const Duration none{};
   const Duration some = milliseconds(5);
-  EXPECT_THAT(serving_ways(scenario, {"a"}, type, space),
+  EXPECT_THAT(serving_ways(scenario, {"a"}, type, tried),
               ElementsAre(ElementsAre(ServingChoice{{}, 4, none, 4}),
                           ElementsAre(ServingChoice{{}, 4, some, 4}),
                           ElementsAre(ServingChoice{{}, 1, none, 4}),
                           ElementsAre(ServingChoice{{}, 1, none, 1})));
-  EXPECT_THAT(serving_ways(scenario, {"a", "b"}, type, space), SizeIs(16));
+  EXPECT_THAT(serving_ways(scenario, {"a", "b"}, type, tried), SizeIs(16));
   // Of more than 64 ways all do alike.
-  space.max_batches = {1, 2, 3, 4, 5, 6, 7, 8, 9};
-  space.max_delays.clear();
-  space.concurrencies.clear();
-  const auto all = serving_ways(scenario, {"a", "b"}, type, space);
+  tried.max_batches = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  tried.max_delays.clear();
+  tried.concurrencies.clear();
+  const auto all = serving_ways(scenario, {"a", "b"}, type, tried);
   ASSERT_THAT(all, SizeIs(9));
   for (const auto& way : all) EXPECT_EQ(way.front(), way.back());
 }

@@ -55,7 +55,7 @@ Scenario two_minutes(std::vector<Workload> workloads) {
 PlanOptions over(std::vector<int> sizes, std::vector<std::string> types) {
   PlanOptions options;
   options.instance_types = std::move(types);
-  options.tensor_parallel = std::move(sizes);
+  options.serving.tensor_parallel = std::move(sizes);
   options.headroom = false;
   options.risk = false;
   options.flips = false;

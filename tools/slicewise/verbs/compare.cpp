@@ -27,6 +27,14 @@ std::string strategies_tried() {
   return names;
 }
 
+sim::ComparisonOptions comparison_options(const CompareCommand& command,
+                                          const sim::RunOptions& run) {
+  sim::ComparisonOptions options = with_run(command.options, run);
+  if (command.max_cost) options.max_monthly_cost = from_dollars(*command.max_cost);
+  options.sampled_inputs = command.inputs == InputChoice::Sampled;
+  return options;
+}
+
 // One option that does the job is a success: those that do not are what a comparison is for.
 ExitCode comparison_verdict(const sim::StrategyComparison& comparison) {
   if (comparison.interrupted) {
@@ -69,8 +77,19 @@ void add_flags(CLI::App& app, CompareCommand& compare, CommonFlags& flags) {
             strategies_tried() + " (default: all)");
   add_numbers(verb, "--replicas", 2, 1'000, compare.options.replicas,
               "Pods per shared GPU (default: the scenario's, or as many as would meet)");
+  verb.add_flag("--dra", compare.options.dra,
+                "MPS without a cap on threads and MIG + MPS, which NVIDIA's DRA driver sets up and "
+                "the device plugin does not, may be the best");
+  add_serving_ways(verb, compare.options.serving);
   add_number(verb, "--nodes", 1, 10'000, compare.options.nodes,
              "Nodes of every option (default: as few as hold all pods)");
+  add_number(verb, "--max-cost", 1, 1'000'000'000, compare.max_cost,
+             "Dollars a month: what costs more is not the best");
+  add_choice(verb, "--objective", kGoals, compare.options.goal,
+             "What makes an option the best (default: the price of an hour of work)");
+  add_choice(verb, "--inputs", kInputChoices, compare.inputs,
+             "In the replications of each option: as given, or drawn anew in each as in run "
+             "--inputs sampled (default {})");
   verb.add_flag("--force", compare.options.force,
                 "Simulate what the stock plugin or EC2 does not offer");
   end_study(verb, compare, flags);
@@ -81,7 +100,7 @@ ExitCode execute(const CompareCommand& command, const CommonFlags& flags) {
       .find =
           [&](const OneVariant& opened, const sim::RunOptions& run) {
             return sim::compare_strategies(opened.set(), opened.variant, opened.catalogue,
-                                           with_run(command.options, run));
+                                           comparison_options(command, run));
           },
       .verdict = comparison_verdict,
       .junit = reports::comparison_junit};

@@ -171,20 +171,7 @@ void add_plan_choices(CLI::App& verb, PlanCommand& plan) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::Range(2, 1'000));
-  add_numbers(verb, "--tensor-parallel", 1, 64, plan.options.tensor_parallel,
-              "GPUs that share each language model, which are tried: 1,2,4,8 (default: as many as "
-              "its pods ask for)");
-  add_numbers(verb, "--max-batch", 1, 10'000, plan.options.max_batches,
-              "Requests that the GPU answers in one go at most, of each other Service, which are "
-              "tried: 1,4,8 (default: the scenario's)");
-  add_all_read(
-      verb, "--max-delay", "TIME,...",
-      "How long a batch that is not full waits, which are tried: 0ms,5ms (default: the scenario's)",
-      scenarios::parse_duration,
-      [&plan](Duration delay) { plan.options.max_delays.push_back(delay); });
-  add_numbers(verb, "--concurrency", 1, 1'000'000, plan.options.concurrencies,
-              "Requests that a pod works on at a time, which are tried: 1,4 (default: the "
-              "scenario's)");
+  add_serving_ways(verb, plan.options.serving);
   add_number(verb, "--max-nodes", 1, 1'000, plan.options.max_nodes,
              fmt::format("Nodes of a pool (default: the scenario's, else {})",
                          scenarios::Planning{}.max_nodes));

@@ -7,7 +7,7 @@
 
 #include "slicewise/lookup.hpp"
 
-#include "pool_choices.hpp"
+#include "probe.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -44,12 +44,12 @@ std::vector<std::optional<Value>> or_as_it_is(const std::vector<Value>& values) 
 
 // Those that bear most first: of what costs the same the first that stands is taken. A batch of one
 // does not wait, and none holds more than the pod works on.
-std::vector<ServingChoice> batches_of(const Workload& service, const PlanSpace& space) {
+std::vector<ServingChoice> batches_of(const Workload& service, const ServingWays& tried) {
   const scenarios::Serving& now = service.serving;
   std::vector<ServingChoice> choices;
-  for (const std::optional<int> batch : or_as_it_is(largest_first(space.max_batches))) {
-    for (const std::optional<Duration> delay : or_as_it_is(space.max_delays)) {
-      for (const std::optional<int> workers : or_as_it_is(largest_first(space.concurrencies))) {
+  for (const std::optional<int> batch : or_as_it_is(largest_first(tried.max_batches))) {
+    for (const std::optional<Duration> delay : or_as_it_is(tried.max_delays)) {
+      for (const std::optional<int> workers : or_as_it_is(largest_first(tried.concurrencies))) {
         ServingChoice choice{.max_batch = batch, .max_delay = delay, .concurrency = workers};
         const int most = batch.value_or(now.max_batch);
         const int at_once = workers.value_or(now.concurrency);
@@ -65,13 +65,13 @@ std::vector<ServingChoice> batches_of(const Workload& service, const PlanSpace& 
   return choices;
 }
 
-Ways ways_of(const Workload& workload, const InstanceType& type, const PlanSpace& space) {
+Ways ways_of(const Workload& workload, const InstanceType& type, const ServingWays& tried) {
   Ways ways;
   ways.is_llm = workload.llm.has_value();
   if (ways.is_llm) {
-    ways.choices = split_on(type, space.tensor_parallel);
+    ways.choices = split_on(type, tried.tensor_parallel);
   } else if (workload.kind == WorkloadKind::Service) {
-    ways.choices = batches_of(workload, space);
+    ways.choices = batches_of(workload, tried);
   }
   if (ways.choices.empty()) ways.choices.emplace_back();
   return ways;
@@ -121,10 +121,10 @@ int gpus_of_all(const std::vector<ServingChoice>& serving) {
 
 }  // namespace
 
-void check_serving(const Scenario& base, const PlanSpace& space, Diagnostics& found) {
+void check_serving(const Scenario& base, const ServingWays& tried, Diagnostics& found) {
   for (const Workload& workload : base.workloads) {
     const bool serves = workload.kind == WorkloadKind::Service && !workload.llm;
-    if (workload.count == 0 || !serves || !batches_of(workload, space).empty()) continue;
+    if (workload.count == 0 || !serves || !batches_of(workload, tried).empty()) continue;
     add_diagnostic(
         found, Code::SettingConflict, workload.name.where,
         fmt::format("no batch that \"{}\" may have is within the requests that its pods may work "
@@ -136,13 +136,16 @@ void check_serving(const Scenario& base, const PlanSpace& space, Diagnostics& fo
 
 std::vector<std::vector<ServingChoice>> serving_ways(const Scenario& base,
                                                      const std::vector<std::string>& workloads,
-                                                     const InstanceType& type,
-                                                     const PlanSpace& space) {
+                                                     const InstanceType& type, ServingWays tried) {
+  std::ranges::sort(tried.tensor_parallel);
+  std::ranges::sort(tried.max_batches);
+  std::ranges::sort(tried.max_delays);
+  std::ranges::sort(tried.concurrencies);
   std::vector<Ways> of;
   double ways = 1;
   for (const std::string& name : workloads) {
     const Workload* const workload = base.find_workload(name);
-    of.push_back(workload == nullptr ? Ways{false, {{}}} : ways_of(*workload, type, space));
+    of.push_back(workload == nullptr ? Ways{false, {{}}} : ways_of(*workload, type, tried));
     ways *= static_cast<double>(of.back().choices.size());
   }
   auto all = ways <= static_cast<double>(kMostWays) ? every_one(of) : alike(of);
