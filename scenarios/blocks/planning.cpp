@@ -8,6 +8,7 @@
 
 #include "../fields/check_scalar.hpp"
 #include "../fields/node_values.hpp"
+#include "../policies/policy_names.inc"
 #include "../policies/policy_parser.hpp"
 #include "blocks.hpp"
 
@@ -184,13 +185,10 @@ constexpr Field kPolicyFields[] = {
     field<&Policy::assertion>(
         "assert", "cost.monthly <= 1500",
         "Comparisons of figures with values, joined by and, or, not and parentheses. Of the whole "
-        "result: cost.monthly, cost.total, cost.perJob, cost.per1kInSlo, nodes, pods.pending, "
-        "pods.failed, pods.oomKills, pods.restarts, gpu.busy, slo.pass, strategy, instanceType, "
-        "isolation.memory, isolation.compute, isolation.fault, sharedGpu, sharedGpu(namespaceA != "
-        "namespaceB); of a plan: headroom. Of one workload, as workloads.NAME.latencyP99: "
-        "latencyP50, latencyP95, latencyP99, completionP95, waitP95, goodput, throughput, "
-        "availability, slo.pass, gpuSecondsLost; of several: all(slo.pass, workload in [chat, "
-        "embed]).")
+        "result: " SLICEWISE_FIGURES_OF_RESULTS
+        "; headroom is that of a plan. Of one workload, as "
+        "workloads.NAME.latencyP99: " SLICEWISE_FIGURES_OF_WORKLOADS
+        "; of several: all(slo.pass, workload in [chat, embed]).")
         .needed()
         .positive(),
     field<&Policy::deny>(

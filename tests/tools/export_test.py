@@ -88,6 +88,18 @@ class Outages(unittest.TestCase):
 
 
 class Flags(unittest.TestCase):
+    def test_what_no_pod_can_start_with_is_written_by_force_only(self):
+        args = ("export", "-f", "-", "--to", "helm-values", "--set", "workloads.api.gpuMemory.resident=30Gi")
+        refused = run(*args, stdin=SERVICE)
+        self.assertEqual((refused.returncode, refused.stdout), (4, ""))
+        self.assertIn('no pod of "api" can ever start', refused.stderr)
+        self.assertIn("--force writes it", refused.stderr)
+        forced = run(*args, "--force", stdin=SERVICE)
+        self.assertEqual(forced.returncode, 0, forced.stderr)
+        self.assertIn("version", forced.stdout)
+        # As long as one workload starts.
+        self.assertEqual(run(*args, stdin=APART).returncode, 0)
+
     def test_flags_that_say_nothing_are_refused(self):
         for arguments, said in (
                 (("--to", "pod-patch", "--cluster", "prod"), "--cluster says nothing"),

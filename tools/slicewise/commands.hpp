@@ -194,6 +194,7 @@ struct ExportCommand {
   std::string start;                       // of the run in openmetrics; "": reports::kMetricsEpoch
   bool dcgm_compat = false;
   std::optional<int> requests;  // most rows of requests.csv
+  bool force = false;           // although no pod can start
   std::string prices;
   sim::SizeLimits limits;
   std::vector<std::string> set;

@@ -16,18 +16,6 @@
 
 namespace slicewise::sim {
 
-template <class Archive>
-void visit_parts(Archive& archive, SureMiss& miss) {
-  auto& [of_pipeline, of, objective] = miss;
-  archive(of_pipeline, of, objective);
-}
-
-template <class Archive>
-void visit_parts(Archive& archive, IslandRecord& record) {
-  auto& [workloads, nodes, domains, misses] = record;
-  archive(workloads, nodes, domains, misses);
-}
-
 namespace {
 
 // What the key of a first replication begins with.

@@ -224,8 +224,9 @@ TEST(OneEngine, EveryNumberOfGpusOfALanguageModelIsAskedForInBothVerbs) {
             (std::set<std::string>{", 1 GPU for a pod of chat", ", 2 GPUs for a pod of chat"}));
   for (const ComparedOption& option : comparison.options) {
     const PoolChoice& choice = option.configuration;
-    const bool apart = choice.strategy == Strategy::TimeSlicing && choice.serving.back().gpus == 2;
-    EXPECT_EQ(choice.unshared, !option.yours && apart ? 1 : 0) << describe(choice);
+    const bool apart = !option.yours && choice.strategy == Strategy::TimeSlicing &&
+                       choice.serving.back().gpus == 2;
+    EXPECT_EQ(choice.unshared, apart ? 1 : 0) << describe(choice);
   }
   expect_one_engine(set, options);
 }

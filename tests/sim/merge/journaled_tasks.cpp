@@ -11,6 +11,8 @@
 
 #include <gtest/gtest.h>
 
+#include "slicewise/sim/replay/replay.hpp"
+
 #include "run/byte_archives.hpp"
 #include "run/record_bytes.hpp"
 #include "run/shared_tasks.hpp"

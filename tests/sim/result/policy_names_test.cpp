@@ -19,6 +19,7 @@ namespace {
 using scenarios::PolicyFigure;
 
 constexpr const char* kWordsFile = SLICEWISE_SOURCE_DIR "/scenarios/policies/policy_words.inc";
+constexpr const char* kNamesFile = SLICEWISE_SOURCE_DIR "/scenarios/policies/policy_names.inc";
 
 // A figure that assertions may name, as its declaration has it.
 struct DeclaredFigure {
@@ -64,12 +65,27 @@ const char* kind_word(PolicyFigure kind) {
 }
 
 // Names keep their places, since messages list them; new ones go last.
-std::string table(const char* name, const Record& record,
-                  const std::vector<std::string_view>& published) {
+std::vector<DeclaredFigure> in_order(const Record& record,
+                                     const std::vector<std::string_view>& published) {
   std::vector<DeclaredFigure> figures = policy_figures_of(record);
   std::ranges::stable_sort(figures, {}, [&](const DeclaredFigure& figure) {
     return std::ranges::find(published, figure.name) - published.begin();
   });
+  return figures;
+}
+
+const std::vector<DeclaredFigure>& of_results() {
+  static const auto figures = in_order(record_of<VariantResult>(), scenarios::figures_of_results());
+  return figures;
+}
+
+const std::vector<DeclaredFigure>& of_workloads() {
+  static const auto figures =
+      in_order(record_of<WorkloadResult>(), scenarios::figures_of_workloads());
+  return figures;
+}
+
+std::string table(const char* name, const std::vector<DeclaredFigure>& figures) {
   std::string text = std::string("constexpr std::array ") + name + " = {\n";
   for (const DeclaredFigure& figure : figures) {
     text += "    PolicyWord{\"" + std::string(figure.name) +
@@ -79,21 +95,34 @@ std::string table(const char* name, const Record& record,
   return text + "};\n";
 }
 
-std::string policy_words() {
-  return "// Printed from the declarations of the results (sim/result/result_record.cpp):\n"
-         "// SLICEWISE_UPDATE_GOLDEN=1 sim_tests --gtest_filter='PolicyNames.*'\n" +
-         table("kOfResults", record_of<VariantResult>(), scenarios::figures_of_results()) + "\n" +
-         table("kOfWorkloads", record_of<WorkloadResult>(), scenarios::figures_of_workloads());
+std::string names(const char* macro, const std::vector<DeclaredFigure>& figures) {
+  std::string text;
+  for (const DeclaredFigure& figure : figures) {
+    text += (text.empty() ? "" : ", ") + std::string(figure.name);
+  }
+  return std::string("#define ") + macro + " \"" + text + "\"\n";
+}
+
+constexpr std::string_view kPrinted =
+    "// Printed from the declarations of the results (sim/result/result_record.cpp):\n"
+    "// SLICEWISE_UPDATE_GOLDEN=1 sim_tests --gtest_filter='PolicyNames.*'\n";
+
+void expect_printed(const char* file, const std::string& text) {
+  const std::string printed = std::string(kPrinted) + text;
+  if (std::getenv("SLICEWISE_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(file, std::ios::binary) << printed;
+  }
+  std::ostringstream committed;
+  committed << std::ifstream(file, std::ios::binary).rdbuf();
+  EXPECT_EQ(committed.str(), printed);
 }
 
 // The scenarios' reader knows no results: what it takes for a figure is printed from them.
 TEST(PolicyNames, AreThoseThatTheResultsDeclare) {
-  if (std::getenv("SLICEWISE_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(kWordsFile, std::ios::binary) << policy_words();
-  }
-  std::ostringstream committed;
-  committed << std::ifstream(kWordsFile, std::ios::binary).rdbuf();
-  EXPECT_EQ(committed.str(), policy_words());
+  expect_printed(kWordsFile,
+                 table("kOfResults", of_results()) + "\n" + table("kOfWorkloads", of_workloads()));
+  expect_printed(kNamesFile, names("SLICEWISE_FIGURES_OF_RESULTS", of_results()) +
+                                 names("SLICEWISE_FIGURES_OF_WORKLOADS", of_workloads()));
 }
 
 }  // namespace

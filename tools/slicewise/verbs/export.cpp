@@ -84,10 +84,22 @@ Diagnostics traps_of(const ExportCommand& command, const scenarios::ScenarioSet&
       !command.kind->shows_run && command.kind->render != reports::render_probe_job;
   if (runs_pods) static_cast<void>(sim::rooms_before_run(set, catalogue, found));
   std::erase_if(found, [](const Diagnostic& d) {
-    return d.severity == Severity::Error ||
-           (d.code != Code::GpuOom && d.code != Code::GpuMemGreedy);
+    return d.code != Code::GpuOom && d.code != Code::GpuMemGreedy;
   });
   return found;
+}
+
+// Of traps only errors say that no pod of a workload can start.
+bool is_error(const Diagnostic& d) { return d.severity == Severity::Error; }
+
+bool starts_nothing(const scenarios::Scenario& scenario, const Diagnostics& traps) {
+  const auto may_start = [&](const scenarios::Workload& workload) {
+    return workload.count > 0 && std::ranges::none_of(traps, [&](const Diagnostic& d) {
+             return is_error(d) && d.where == workload.name.where;
+           });
+  };
+  return std::ranges::any_of(traps, is_error) &&
+         std::ranges::none_of(scenario.workloads, may_start);
 }
 
 std::string warning_of(const Diagnostics& traps) {
@@ -220,6 +232,7 @@ void add_flags(CLI::App& app, ExportCommand& exporting, CommonFlags& flags) {
                 "Metrics of openmetrics under the names of dcgm-exporter as well");
   add_number(verb, "--requests", 1, std::numeric_limits<int>::max(), exporting.requests,
              fmt::format("Most rows of requests.csv (default {})", reports::kMostRequests));
+  verb.add_flag("--force", exporting.force, "Write what no pod can start with, too");
   add_prices(verb, exporting.prices);
   add_size_limits(verb, exporting.limits);
 }
@@ -254,7 +267,13 @@ ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
   }
   reports::ExportOptions options = options_of(command, set.variants.front(), set.name);
   // A plan has simulated its options.
-  const Diagnostics traps = file->is_option ? Diagnostics() : traps_of(command, set, catalogue);
+  Diagnostics traps = file->is_option ? Diagnostics() : traps_of(command, set, catalogue);
+  if (!command.force && starts_nothing(set.variants.front(), traps)) {
+    static_cast<void>(fail(traps, file->texts, flags));
+    print_error("error: no pod of what is exported can start; --force writes it all the same");
+    return ExitCode::Infeasible;
+  }
+  std::erase_if(traps, is_error);
   options.origin = file->is_option ? file->origin : warning_of(traps);
   if (command.kind->render == reports::render_scenario)
     options.scenario_text = text_of(*file, command.out);
