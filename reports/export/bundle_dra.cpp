@@ -109,8 +109,10 @@ Expected<Scenario> claiming(const Scenario& scenario, const std::vector<PoolTarg
 std::string driver_values(const Scenario& scenario) {
   return comment(fmt::format("Values of Helm chart {} {}, written by slicewise", kDraDriverChart,
                              kDraDriverVersion)) +
-         "gpuResourcesEnabledOverride: true\nfeatureGates:\n  TimeSlicingSettings: true\n"
-         "  MPSSupport: true\n" +
+         fmt::format(
+             "gpuResourcesEnabledOverride: true\nfeatureGates:\n  TimeSlicingSettings: true\n"
+             "  {}: true\n",
+             makes_mig_devices(scenario) ? "DynamicMIG" : "MPSSupport") +
          toleration_values(scenario, scenarios::ChartValues::Chart::Dra);
 }
 
@@ -157,7 +159,12 @@ std::string device_lines(const std::vector<PoolTarget>& targets) {
   std::string out;
   for (const PoolTarget& target : targets) {
     out += fmt::format("\n    {}\n", target.pool->name.value);
-    if (target.mig_devices.empty()) {
+    if (target.pool->dynamic_mig) {
+      out +=
+          "      gpu-N-mig-PROFILE-ID-START for each place of each profile on each GPU, made when "
+          "a pod "
+          "with a claim starts\n";
+    } else if (target.mig_devices.empty()) {
       out += fmt::format("      {} x gpu-N\n", target.instance->gpu_count);
     }
     for (const MigDevices& devices : target.mig_devices) {

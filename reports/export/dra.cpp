@@ -133,9 +133,18 @@ std::string dra_title(const scenarios::Scenario& scenario, const SharedBy& by) {
   std::string gates;
   if (by.turns) gates += " \\\n    --set featureGates.TimeSlicingSettings=true";
   if (by.mps) gates += " \\\n    --set featureGates.MPSSupport=true";
+  const bool makes_mig = makes_mig_devices(scenario);
+  if (makes_mig) gates += " \\\n    --set featureGates.DynamicMIG=true";
   std::string sharing;
-  if (!gates.empty()) {
-    sharing =
+  if (makes_mig) {
+    sharing +=
+        "MIG devices are made for claims and destroyed after them (gate DynamicMIG, alpha), on "
+        "Kubernetes 1.36 or newer (before, its gate DRAPartitionableDevices is off by default). "
+        "A100 need MIG mode before the driver starts: nvidia-smi -mig 1. No mig-manager on these "
+        "nodes.\n";
+  }
+  if (by.turns || by.mps) {
+    sharing +=
         "Sharing is behind feature gates that are off by default: without them the pods stay in "
         "ContainerCreating.\n";
     if (!claims_devices(scenario)) {

@@ -318,6 +318,11 @@ bool claims_devices(const scenarios::Scenario& scenario) {
   });
 }
 
+bool makes_mig_devices(const scenarios::Scenario& scenario) {
+  return std::ranges::any_of(scenario.node_pools,
+                             [](const auto& pool) { return pool.dynamic_mig.has_value(); });
+}
+
 json driver_config(const ClaimSharing& sharing, bool is_mig) {
   constexpr std::array<const char*, 4> kIntervals = {"Default", "Short", "Medium", "Long"};
   json written;

@@ -59,6 +59,9 @@ using scenarios::kDraDriver;
 // Whether pods of the scenario claim devices of the DRA driver.
 bool claims_devices(const scenarios::Scenario& scenario);
 
+// Whether the driver makes MIG devices for claims (gate DynamicMIG, which excludes MPSSupport).
+bool makes_mig_devices(const scenarios::Scenario& scenario);
+
 // Of a claim or DeviceClass: how the driver shares its devices.
 nlohmann::json driver_config(const scenarios::ClaimSharing& sharing, bool is_mig);
 

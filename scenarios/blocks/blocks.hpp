@@ -43,6 +43,7 @@ extern const FieldList kMig;
 extern const FieldList kMps;
 extern const FieldList kVgpu;
 extern const FieldList kVirtualGpu;
+extern const FieldList kDynamicMig;
 extern const FieldList kNos;
 extern const FieldList kHami;
 extern const FieldList kDaemonSet;

@@ -115,7 +115,15 @@ class Exclusive {
              "HAMi brings its own device plugin, which replicates whole GPUs: keep one of the two");
     }
     if (boolean_at(&pool_, "kai") == true) check_kai();
-    if (boolean_at(&pool_, "dra") != true) return;
+    refuse("dynamicMig", "mig", "mig",
+           "the driver's gate DynamicMIG makes the devices that claims ask for, and a layout is "
+           "made beforehand: keep one of the two");
+    if (boolean_at(&pool_, "dra") != true) {
+      if (!is_set(&pool_, "dynamicMig")) return;
+      return findings_.add(Code::SettingConflict, key_place(pool_, "dynamicMig"),
+                           "dynamicMig on a node pool without NVIDIA's DRA driver",
+                           "dra: true, which makes MIG devices for spec.resourceClaims");
+    }
     for (const std::string_view other :
          {"devicePlugin", "vgpu", "virtualGpu", "nos", "mps", "hami"}) {
       refuse(
@@ -255,6 +263,14 @@ constexpr Field kVirtualGpuFields[] = {
         .between(1, 48),
 };
 
+constexpr Field kDynamicMigFields[] = {
+    field<&DynamicMig::create>("create", "5s",
+                               "Time to make one device, before the pod pulls its image; one "
+                               "after the other on a node. Assumed, nobody publishes it."),
+    field<&DynamicMig::destroy>("destroy", "5s",
+                                "Time to destroy it, after which its slices are free. Assumed."),
+};
+
 constexpr Field kHamiFields[] = {
     field<&Hami::split_count>("deviceSplitCount", "10", "Pods that a GPU takes at the most.")
         .between(1, 100),
@@ -293,6 +309,7 @@ constinit const FieldList kMig = block<MigLayout, &check_changes>(kMigFields);
 constinit const FieldList kMps = block<MpsSettings, &check_mps>(kMpsFields);
 constinit const FieldList kVgpu = block<VgpuSettings>(kVgpuFields);
 constinit const FieldList kVirtualGpu = block<VirtualGpuPlugin>(kVirtualGpuFields);
+constinit const FieldList kDynamicMig = block<DynamicMig>(kDynamicMigFields);
 constinit const FieldList kNos = block<NosPartitioning>(kNosFields);
 constinit const FieldList kHami = block<Hami>(kHamiFields);
 
@@ -311,11 +328,16 @@ void check_gpu_sharing(const Node& pool, const NodePool& read, Findings& finding
                              read.hami ? "HAMi" : "KAI"),
                  "write one number of nodes, without spot");
   }
-  if (!read.dra || (!changes && !comes_and_goes)) return;
-  findings.add(Code::StrategyNotModelled, key_place(pool, "dra"),
-               changes ? "claims of DRA under MIG layouts that change are not simulated"
-                       : "claims of DRA on nodes that come and go are not simulated",
-               changes ? "leave mig.changes out" : "write one number of nodes, without spot");
+  if (read.dra && changes) {
+    findings.add(Code::StrategyNotModelled, key_place(pool, "dra"),
+                 "claims of DRA under MIG layouts that change are not simulated",
+                 "leave mig.changes out");
+  }
+  if (read.dynamic_mig && comes_and_goes) {
+    findings.add(Code::StrategyNotModelled, read.dynamic_mig->where,
+                 "MIG devices on demand on nodes that come and go are not simulated",
+                 "write one number of nodes, without spot");
+  }
 }
 
 }  // namespace slicewise::scenarios

@@ -256,7 +256,13 @@ constexpr Field kNodePoolFields[] = {
                           "annotation gpu-fraction or gpu-memory (MiB), or for nvidia.com/gpu."),
     field<&NodePool::dra>("dra", "true",
                           "NVIDIA's DRA driver in place of the device plugin: pods have GPUs, or "
-                          "the MIG devices of `mig`, by spec.resourceClaims."),
+                          "the MIG devices of `mig` or dynamicMig, by spec.resourceClaims."),
+    field<&NodePool::dynamic_mig>(
+        "dynamicMig", "{create: 5s, destroy: 5s}",
+        "The DRA driver's feature gate DynamicMIG: it makes a MIG device when the first pod of a "
+        "claim starts, where the GPU has room for its profile, and destroys it when the last has "
+        "gone. Of A100 all GPUs are cut; later GPUs may be claimed whole as well. In place of mig.")
+        .of(kDynamicMig),
     field<&NodePool::taints>("taints", "[{key: nvidia.com/gpu, effect: NoSchedule}]",
                              "Taints of the nodes.")
         .of(kTaint),

@@ -188,6 +188,7 @@ void ClusterPools::add_nodes() {
     DraftSharing files = plugin_of(node, layout == nullptr ? "" : layout->value,
                                    strategy == nullptr ? "" : strategy->value);
     take_live_sharing(node, std::move(files), alike.pool);
+    alike.pool.sharing.makes_mig = makes_mig(cluster_, node.name);
     take_slices(gpus_in_slices(cluster_, node.name), options_, alike.pool);
     alike.pool.is_told = node.allocatable.has_value();
     if (!alike.node_pool.empty()) started_.insert(alike.node_pool);
@@ -238,10 +239,23 @@ void ClusterPools::give_to_driver() {
   const bool by_claim = std::ranges::all_of(
       draft_.workloads, [](const DraftWorkload& workload) { return !workload.claim.empty(); });
   if (draft_.workloads.empty() || !by_claim) return;
+  const bool has_gate = std::ranges::any_of(cluster_.charts, [](const ChartValues& chart) {
+    const auto gate = chart.gates.find("DynamicMIG");
+    return gate != chart.gates.end() && gate->second;
+  });
+  const bool any_shared = std::ranges::any_of(
+      draft_.claims, [](const ResourceClaim& claim) { return !claim.is_template; });
   for (DraftPool& pool : draft_.pools) {
-    if (!pool.sharing.is_none() && (!pool.sharing.mig || pool.sharing.plugin)) continue;
+    if (pool.sharing.plugin || pool.sharing.virtual_gpus > 0 || !pool.sharing.nos_slice.empty() ||
+        pool.sharing.driver != DraftSharing::Driver::Nvidia) {
+      continue;
+    }
     pool.sharing.driver = DraftSharing::Driver::Dra;
-    if (!pool.most_nodes) continue;
+    // The driver destroys what it did not make.
+    if (has_gate && options_.mig_layouts.contains(pool.instance_type))
+      pool.sharing.makes_mig = true;
+    if (pool.sharing.makes_mig) pool.sharing.mig.reset();
+    if (!pool.most_nodes || (karpenter_ && !any_shared && !pool.sharing.makes_mig)) continue;
     pool.nodes = 1;
     pool.most_nodes.reset();
     pool.nodes_are_assumed = true;

@@ -87,7 +87,10 @@ std::vector<std::string> DraftSharing::entries() const {
   if (plugin) texts.push_back("devicePlugin: " + plugin->config);
   if (virtual_gpus > 0) texts.push_back(fmt::format("virtualGpu: {{perGpu: {}}}", virtual_gpus));
   if (!nos_slice.empty()) texts.push_back(fmt::format("nos: {{slices: [{0}, {0}]}}", nos_slice));
-  if (driver == Driver::Dra) texts.emplace_back("dra: true");
+  if (driver == Driver::Dra) {
+    texts.emplace_back("dra: true");
+    if (makes_mig) texts.emplace_back("dynamicMig: {}");
+  }
   if (driver == Driver::Hami) {
     texts.push_back(split > 0 ? fmt::format("hami: {{deviceSplitCount: {}}}", split) : "hami: {}");
   }

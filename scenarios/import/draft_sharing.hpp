@@ -31,6 +31,7 @@ struct DraftSharing {
   enum class Driver : std::uint8_t { Nvidia, Dra, Hami, Kai };  // who gives GPUs to pods
 
   Driver driver = Driver::Nvidia;
+  bool makes_mig = false;  // the DRA driver: MIG devices for claims
   std::optional<DraftMig> mig;
   std::optional<DraftPlugin> plugin;
   std::int64_t virtual_gpus = 0;  // of a GPU, by AWS's plugin; 0: it is not there

@@ -58,11 +58,18 @@ SliceGpus gpus_in_slices(const ClusterFiles& cluster, const std::string& node) {
   return gpus;
 }
 
+bool makes_mig(const ClusterFiles& cluster, const std::string& node) {
+  return std::ranges::any_of(cluster.devices, [&](const SliceDevice& one) {
+    return one.node == node && one.takes_counters;
+  });
+}
+
 void take_slices(const SliceGpus& gpus, const ImportOptions& options, DraftPool& pool) {
   if (gpus.empty()) return;
   if (std::ssize(gpus) < gpus_of(pool.instance_type, options)) {
     pool.allocatable.gpus = static_cast<int>(gpus.size());
   }
+  if (pool.sharing.makes_mig) return;
   const bool is_cut = std::ranges::any_of(gpus, [](const auto& gpu) { return !gpu.contains(""); });
   if (is_cut) pool.sharing.mig = layout_of(gpus, pool.instance_type, options);
 }

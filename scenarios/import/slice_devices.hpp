@@ -17,6 +17,10 @@ namespace slicewise::scenarios {
 using SliceGpus = std::vector<std::map<std::string, std::int64_t>>;
 SliceGpus gpus_in_slices(const ClusterFiles& cluster, const std::string& node);
 
+// Whether the driver makes MIG devices of the node's GPUs for claims: its devices take counters of
+// their GPUs, so that one excludes others.
+bool makes_mig(const ClusterFiles& cluster, const std::string& node);
+
 // Gives the pool the layout of MIG and the number of GPUs that the slices of its nodes have.
 void take_slices(const SliceGpus& gpus, const ImportOptions& options, DraftPool& pool);
 

@@ -249,7 +249,8 @@ void read_slice(Context& context, const Node& object) {
          {text_below(has, {"productName", "string"}), text_below(has, {"architecture", "string"}),
           text_below(has, {"cudaComputeCapability", "version"}),
           text_below(has, {"profile", "string"}), memory.value_or(Bytes{})},
-         parent.empty() ? text_below(has, {"uuid", "string"}) : parent});
+         parent.empty() ? text_below(has, {"uuid", "string"}) : parent,
+         device->entry("consumesCounters") != nullptr});
   }
 }
 

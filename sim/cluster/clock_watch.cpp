@@ -58,6 +58,8 @@ std::string name_of(const RunState& run, Timers::Fired timer) {
       return "requests of pipeline " + run.world.pipelines[timer.nth].name;
     case TimerKind::Termination:
       return "pods that are told to end";
+    case TimerKind::MigDevice:
+      return "MIG devices of claims";
     case TimerKind::Scheduler:
       return "the scheduler";
     case TimerKind::Layout:

@@ -66,6 +66,8 @@ inline void ClusterRun::dispatch(Timers::Fired timer) {
       return services_.on_timer(nth);
     case TimerKind::Termination:
       return pods_.endings().on_timer();
+    case TimerKind::MigDevice:
+      return pods_.devices().on_timer();
     case TimerKind::Quota:
       return pods_.quotas().on_timer();
     case TimerKind::Scheduler:

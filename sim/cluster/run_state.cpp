@@ -30,6 +30,7 @@ Timers::Counts timer_counts(const World& world, const ClusterState& cluster) {
   set(TimerKind::Domain, cluster.domains.size());
   set(TimerKind::Service, services);
   set(TimerKind::Termination, 1);
+  set(TimerKind::MigDevice, 1);
   set(TimerKind::Quota, world.queues.empty() ? 0 : 1);
   set(TimerKind::Scheduler, 1);
   set(TimerKind::Layout, world.pools.size());

@@ -21,6 +21,7 @@ enum class TimerKind : std::uint8_t {
   Domain,        // one per GPU or MIG instance: work done on it
   Service,       // one per Service: its next request
   Termination,   // one: the next preempted pod that has had its time to end
+  MigDevice,     // one: the next MIG device of DRA that is destroyed
   Quota,         // one, if Jobs wait for quotas: a look at their queues
   Scheduler,     // a look at the queue
   Layout,        // one per pool: its MIG layout changes

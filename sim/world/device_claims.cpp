@@ -53,13 +53,69 @@ class ClaimedPool {
 
   void share() {
     model_.dra = true;
+    if (pool_.dynamic_mig && !check_gate()) return;
     for (const ResourceClaim& claim : scenario_.claims) {
       const int pods = pods_of(claim);
       if (pods > 0) offer(claim, pods);
     }
+    if (pool_.dynamic_mig) keep_claimed();
   }
 
  private:
+  // Gates are the driver's on all nodes: DynamicMIG excludes MPS, and destroys what it did not
+  // make. Source: dra-driver-nvidia-gpu v0.4.1, pkg/featuregates/featuregates.go,
+  // ValidateFeatureGates; cmd/gpu-kubelet-plugin/nvlib.go, obliterateStaleMIGDevices.
+  bool check_gate() {
+    const auto refuse = [&](std::string what, std::string help) {
+      add_diagnostic(found_, Code::DraGatesExclude, pool_.dynamic_mig->where, std::move(what),
+                     std::move(help));
+      return false;
+    };
+    for (const ResourceClaim& claim : scenario_.claims) {
+      const bool is_mps = claim.sharing && claim.sharing->strategy == ClaimSharing::Strategy::Mps;
+      if (!is_mps || pods_of(claim) == 0) continue;
+      return refuse(fmt::format("dynamicMig beside the claim \"{}\", which is shared by MPS: the "
+                                "driver's gates DynamicMIG and MPSSupport exclude each other",
+                                claim.name.value),
+                    "leave one of the two out, on all node pools");
+    }
+    for (const NodePool& other : scenario_.node_pools) {
+      if (!other.dra || !other.mig) continue;
+      return refuse(fmt::format("dynamicMig beside the layout of node pool \"{}\": under its gate "
+                                "DynamicMIG the driver destroys MIG devices that it did not make",
+                                other.name.value),
+                    "dynamicMig there, too, in place of mig");
+    }
+    return true;
+  }
+
+  // Karpenter 1.15 starts nodes for claims of one pod; the Cluster Autoscaler's ways are others.
+  bool check_nodes(const ResourceClaim& claim) {
+    if (!pool_.most_nodes && pool_.capacity_type != CapacityType::Spot) return true;
+    const bool by_karpenter = scenario_.provisioner.kind == scenarios::Provisioner::Kind::Karpenter;
+    if (claim.is_template && by_karpenter) return true;
+    add_diagnostic(
+        found_, Code::StrategyNotModelled, claim.name.where,
+        by_karpenter
+            ? fmt::format("pods that share the claim \"{}\" on nodes that come and go are "
+                          "not simulated",
+                          claim.name.value)
+            : "claims of DRA on nodes that the Cluster Autoscaler starts are not simulated",
+        "write one number of nodes, without spot, or kind: ResourceClaimTemplate under "
+        "Karpenter");
+    return false;
+  }
+
+  // Of the devices that may be made, those that some claim selects.
+  void keep_claimed() {
+    const auto is_claimed = [&](const NodeLayout::Domain& domain) {
+      return !model_.kinds[domain.kind].tickets.empty();
+    };
+    auto& domains = model_.layouts.front().domains;
+    if (!std::ranges::any_of(domains, is_claimed)) return;
+    std::erase_if(domains, [&](const auto& domain) { return !is_claimed(domain); });
+  }
+
   // That name the claim, on whatever pool.
   int pods_of(const ResourceClaim& claim) const {
     int pods = 0;
@@ -81,7 +137,7 @@ class ClaimedPool {
     for (DomainKind& kind : model_.kinds) {
       if (is_selected(claim, kind)) kinds.push_back(&kind);
     }
-    if (kinds.empty()) return;
+    if (kinds.empty() || !check_nodes(claim)) return;
     if (!claim.is_template && pods > kMostPodsOfClaim) {
       add_diagnostic(found_, Code::ValueRange, claim.name.where,
                      fmt::format("{} pods name the claim \"{}\": {} may use one at a time", pods,

@@ -1,5 +1,10 @@
 #include "slicewise/models/mig.hpp"
 
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "slicewise/lookup.hpp"
@@ -42,6 +47,11 @@ std::optional<std::vector<MigPartedEntry>> entries_of(const Cutter& cutter,
   return std::vector{entry};
 }
 
+CutGpu::Instance instance_of(const MigGeometry& geometry, const MigProfile& profile) {
+  const double slices = geometry.compute_slices;
+  return {&profile, models::mig_share(geometry, profile), profile.compute_slices / slices};
+}
+
 std::optional<CutGpu> cut_gpu(const Cutter& cutter, const MigPartedEntry& entry) {
   CutGpu gpu{{}, entry.where};
   if (!entry.mig_enabled) {
@@ -58,10 +68,7 @@ std::optional<CutGpu> cut_gpu(const Cutter& cutter, const MigPartedEntry& entry)
     return std::nullopt;
   }
   for (const models::MigInstance& instance : *placed) {
-    const double slices = cutter.geometry.compute_slices;
-    gpu.instances.push_back({instance.profile,
-                             models::mig_share(cutter.geometry, *instance.profile),
-                             instance.profile->compute_slices / slices});
+    gpu.instances.push_back(instance_of(cutter.geometry, *instance.profile));
   }
   return gpu;
 }
@@ -200,24 +207,63 @@ void check_layout(const Cutter& cutter, CutNode& node) {
 
 }  // namespace
 
+namespace {
+
+// The devices that NVIDIA's DRA driver publishes of a GPU with its gate DynamicMIG: one for each
+// place of each profile, in the order of their names, which the scheduler takes them by, and what
+// they take of the GPU: memory slices, and the media engines, which one instance has. The whole GPU
+// is among them where MIG mode is switched without a reset, from Hopper on; before that the GPU is
+// one whose MIG mode is on. Source: dra-driver-nvidia-gpu v0.4.1, cmd/gpu-kubelet-plugin/nvlib.go,
+// GetPerGpuAllocatableDevices; partitions.go; mig.go, ToCanonicalName.
+CutGpu devices_to_make(const MigGeometry& geometry) {
+  const std::uint32_t media = std::uint32_t{1} << geometry.memory_slices;
+  std::vector<std::pair<std::string, CutGpu::Instance>> named;
+  for (const MigProfile& profile : geometry.profiles) {
+    if (!profile.memory) continue;  // not published
+    std::string name = profile.name;
+    std::erase(name, '.');
+    for (const MigProfile::Placement& place : profile.placements) {
+      CutGpu::Instance instance = instance_of(geometry, profile);
+      instance.parts = ((std::uint32_t{1} << place.size) - 1) << place.start;
+      if (profile.media_extensions) instance.parts |= media;
+      named.emplace_back(
+          fmt::format("{}-{}-{}", name, profile.gi_profile_id.value_or(0), place.start), instance);
+    }
+  }
+  std::ranges::sort(named, {}, &std::pair<std::string, CutGpu::Instance>::first);
+  CutGpu gpu;
+  if (!geometry.mode_change_needs_reset) {
+    gpu.instances.push_back({nullptr, {}, 1, media | (media - 1)});
+  }
+  for (const auto& [name, instance] : named) gpu.instances.push_back(instance);
+  return gpu;
+}
+
+}  // namespace
+
 std::vector<CutNode> cut_nodes(const NodePool& pool, const InstanceType& type, const GpuModel& gpu,
                                const Catalogue& catalogue, Diagnostics& found) {
-  if (!pool.mig) return {};
+  if (!pool.mig && !pool.dynamic_mig) return {};
+  const SourceLocation& where = pool.mig ? pool.mig->config.where : pool.dynamic_mig->where;
   const MigGeometry* geometry = catalogue.find_mig(gpu.name);
   if (gpu.supports_mig && geometry == nullptr) {
     add_diagnostic(
-        found, Code::MigUnsupported, pool.mig->config.where,
+        found, Code::MigUnsupported, where,
         fmt::format("{} ({}) has MIG, but the catalogue does not know its profiles", gpu.name,
                     type.name),
         "add them with --catalogue (`slicewise schema catalogue`), or use sharing.timeSlicing");
     return {};
   }
   if (geometry == nullptr) {
-    add_diagnostic(found, Code::MigUnsupported, pool.mig->config.where,
+    add_diagnostic(found, Code::MigUnsupported, where,
                    fmt::format("{} ({}) has no MIG", gpu.name, type.name),
                    "A100, H100, H200, B200, B300 and RTX PRO 6000 have it: p4d, p4de, p5, p5e, "
                    "p5en, p6-b200, p6-b300, g7e; use sharing.timeSlicing here");
     return {};
+  }
+  if (pool.dynamic_mig) {
+    const auto gpus = static_cast<std::size_t>(type.gpu_count);
+    return {{"", where, std::vector(gpus, devices_to_make(*geometry))}};
   }
   const Cutter cutter{pool, type, *geometry, found};
   std::vector<Located<std::string>> configs{pool.mig->config};

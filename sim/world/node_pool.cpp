@@ -336,7 +336,9 @@ void set_expectations(const scenarios::Provisioner& provisioner, const InstanceT
   const int whole_gpus = type.gpu_fraction < 1 ? 0 : type.gpu_count;
   for (std::size_t offer = 0; offer < pool.offers.size(); ++offer) {
     const std::int64_t known = pool.offers[offer].name == kGpuResource ? whole_gpus : 0;
-    pool.offers[offer].expected_per_node = told ? pool.tickets_per_node(offer, 0) : known;
+    // Karpenter knows the devices of its instance types (IGNORE_DRA_REQUESTS: false).
+    const bool is_known = told || pool.offers[offer].claim != ResourceOffer::Claim::None;
+    pool.offers[offer].expected_per_node = is_known ? pool.tickets_per_node(offer, 0) : known;
   }
 }
 
@@ -412,11 +414,20 @@ int PoolModel::node_slots() const {
   return spot ? 2 * nodes : nodes;
 }
 
+bool PoolModel::has_common_device(std::size_t offer, std::size_t other) const {
+  const auto gives = [](const DomainKind& kind, std::size_t to) {
+    return std::ranges::find(kind.tickets, to, &Tickets::offer) != kind.tickets.end();
+  };
+  return std::ranges::any_of(
+      kinds, [&](const DomainKind& kind) { return gives(kind, offer) && gives(kind, other); });
+}
+
 std::int64_t PoolModel::tickets_per_node(std::size_t offer, std::size_t layout) const {
   std::int64_t count = 0;
+  TakenParts taken;
   for (const NodeLayout::Domain& domain : layouts[layout].domains) {
     for (const Tickets& tickets : kinds[domain.kind].tickets) {
-      if (tickets.offer != offer) continue;
+      if (tickets.offer != offer || !taken.take(domain)) continue;
       // One of the devices is the claim's, whichever.
       if (offers[offer].claim == ResourceOffer::Claim::Shared) return tickets.count;
       count += tickets.count;
@@ -477,6 +488,7 @@ std::optional<PoolModel> model_pool(const Scenario& scenario, const NodePool& po
   if (!leave_to_pods(pool, *type, model, found)) return std::nullopt;
   model.taints = pool.taints;
   if (pool.device_plugin) model.allocation = pool.device_plugin->allocation_policy;
+  model.dynamic_mig = pool.dynamic_mig;
   if (pool.mig) model.change_times = pool.mig->change_times;
   const std::size_t known = found.size();
   const std::vector<CutNode> cuts = cut_nodes(pool, *type, *gpu, catalogue, found);

@@ -72,7 +72,8 @@ struct PluginEntry {
 // nullopt when the plugin leaves devices called `device` unshared.
 std::optional<PluginEntry> plugin_entry(const NodePool& pool, std::string_view device);
 
-// The node under each MIG layout that the pool ever has; empty without MIG.
+// The node under each MIG layout that the pool ever has, or with all devices that may be made on
+// demand; empty without MIG.
 std::vector<CutNode> cut_nodes(const NodePool& pool, const InstanceType& type, const GpuModel& gpu,
                                const Catalogue& catalogue, Diagnostics& found);
 

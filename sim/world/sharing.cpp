@@ -191,7 +191,9 @@ std::size_t kind_of(const Device& device, const CutGpu::Instance& instance, Pool
   const std::string_view own = instance.profile == nullptr
                                    ? kGpuResource
                                    : std::string_view(instance.profile->resource_mixed);
-  share_device(device, std::string(device_name(device.pool.mig->strategy, own)), kind, model);
+  if (device.pool.mig) {
+    share_device(device, std::string(device_name(device.pool.mig->strategy, own)), kind, model);
+  }
   model.kinds.push_back(std::move(kind));
   return model.kinds.size() - 1;
 }
@@ -201,7 +203,8 @@ void add_cut(const Device& device, const CutNode& cut, PoolModel& model) {
   layout.name = cut.config;
   for (std::size_t gpu = 0; gpu < cut.gpus.size(); ++gpu) {
     for (const CutGpu::Instance& instance : cut.gpus[gpu].instances) {
-      layout.domains.push_back({static_cast<int>(gpu), kind_of(device, instance, model)});
+      layout.domains.push_back(
+          {static_cast<int>(gpu), kind_of(device, instance, model), instance.parts});
     }
   }
   model.layouts.push_back(std::move(layout));

@@ -66,8 +66,14 @@ TEST(ResourceClaims, MistakesAreSaidAtTheirPlace) {
                     Code::SettingConflict, "mpsConfig under the strategy TimeSlicing");
   expect_problem_at(6, with_claim("name: asr-gpu", "dra: true, devicePlugin: {version: v1}"),
                     Code::SettingConflict, "dra and devicePlugin on one node pool");
-  expect_problem_at(6, with_claim("name: asr-gpu", "dra: true, capacityType: spot"),
-                    Code::StrategyNotModelled, "nodes that come and go");
+  expect_problem_at(6,
+                    with_claim("name: asr-gpu", "dra: true, dynamicMig: {}, capacityType: spot"),
+                    Code::StrategyNotModelled, "on demand on nodes that come and go");
+  expect_problem_at(6, with_claim("name: asr-gpu", "dynamicMig: {}"), Code::SettingConflict,
+                    "without NVIDIA's DRA driver");
+  expect_problem_at(
+      6, with_claim("name: asr-gpu", "dra: true, dynamicMig: {}, mig: {config: all-1g.5gb}"),
+      Code::SettingConflict, "dynamicMig and mig on one node pool");
   expect_problem_at(10,
                     with_claim("name: asr-gpu", "dra: true",
                                "resourceClaim: asr-gpu, resources: {limits: {nvidia.com/gpu: 1}}"),

@@ -65,5 +65,22 @@ TEST(SliceDevices, WholeGpusOfWhichSomeAreMissing) {
   EXPECT_EQ(pool.allocatable.gpus, 2);
 }
 
+// Devices that take counters of their GPU exclude each other: the driver makes them for claims.
+TEST(SliceDevices, DevicesThatTakeCountersAreMadeOnDemand) {
+  std::string all;
+  for (const char* profile : {"1g.5gb", "3g.20gb", "7g.40gb"}) {
+    const std::string one = device(0, profile);
+    all +=
+        one.substr(0, one.rfind('}')) +
+        ", consumesCounters: [{counterSet: gpu-0-counter-set, counters: {memory-slice-0: {value: "
+        "\"1\"}}}]}, ";
+  }
+  const NodePool pool = node_with(all).scenario.node_pools.at(0);
+  EXPECT_TRUE(pool.dra);
+  EXPECT_TRUE(pool.dynamic_mig);
+  EXPECT_FALSE(pool.mig);
+  EXPECT_EQ(pool.allocatable.gpus, 1);
+}
+
 }  // namespace
 }  // namespace slicewise::scenarios

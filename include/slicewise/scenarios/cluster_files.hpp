@@ -172,7 +172,8 @@ struct NodeOverlayFile {
 struct SliceDevice {
   std::string node;
   DraDevice device;
-  std::string gpu;  // UUID of the one that it is, or is a part of; "" not known
+  std::string gpu;              // UUID of the one that it is, or is a part of; "" not known
+  bool takes_counters = false;  // of its GPU, which may have others in its place
 };
 
 // A config of mig-parted.

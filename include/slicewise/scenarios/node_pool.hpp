@@ -93,6 +93,14 @@ struct MigLayout {
   MigChangeTimes change_times;
 };
 
+// MIG devices that NVIDIA's DRA driver makes when a pod with a claim starts and destroys once the
+// claim has no pods, one after the other on a node (its feature gate DynamicMIG).
+struct DynamicMig {
+  Duration create = seconds(5);   // of one device. Assumed, like those of MigChangeTimes.
+  Duration destroy = seconds(5);  // likewise; then its slices are free
+  SourceLocation where;
+};
+
 // What the daemon of the device plugin would otherwise decide, and what it would refuse.
 struct MpsSettings {
   bool uncapped = false;                 // active thread percentage 100 for every client
@@ -210,6 +218,7 @@ struct NodePool {
   std::optional<Hami> hami;
   bool kai = false;  // KAI scheduler with its GPU sharing: pods ask for parts by annotations
   bool dra = false;  // NVIDIA's DRA driver in place of the device plugin: pods claim devices
+  std::optional<DynamicMig> dynamic_mig;
   std::vector<Taint> taints;
   std::map<std::string, std::string> labels;
   std::vector<DaemonSet> daemon_sets;  // of a file: the usual ones where it names none

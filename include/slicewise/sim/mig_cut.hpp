@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,7 +18,8 @@ struct CutGpu {
   struct Instance {
     const models::MigProfile* profile = nullptr;  // nullptr: the GPU has MIG switched off
     models::DomainShare share;
-    double time_share = 1;  // of the GPU's compute slices
+    double time_share = 1;    // of the GPU's compute slices
+    std::uint32_t parts = 0;  // of the GPU, where it may be made and another one in its place
   };
   std::vector<Instance> instances;
   SourceLocation where;  // of the entry of the config

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -102,11 +103,27 @@ struct DomainKind {
 // How the GPUs of one node are cut.
 struct NodeLayout {
   struct Domain {
-    int gpu = 0;           // on the node
-    std::size_t kind = 0;  // into PoolModel::kinds
+    int gpu = 0;              // on the node
+    std::size_t kind = 0;     // into PoolModel::kinds
+    std::uint32_t parts = 0;  // of its GPU, that no two domains have at once; 0: always there
   };
   std::string name;  // of the MIG config, "" without MIG
   std::vector<Domain> domains;
+};
+
+// Which parts of the GPUs of a node are taken, while domains are looked at one after the other.
+class TakenParts {
+ public:
+  // False: another domain has some of them.
+  bool take(const NodeLayout::Domain& domain) {
+    std::uint32_t& taken = of_gpu_[static_cast<std::size_t>(domain.gpu)];
+    if ((taken & domain.parts) != 0) return false;
+    taken |= domain.parts;
+    return true;
+  }
+
+ private:
+  std::array<std::uint32_t, 8 * sizeof(GpuMask)> of_gpu_{};
 };
 
 // Every node of the pool gets another layout; see scenarios::MigChangeTimes.
@@ -161,6 +178,7 @@ struct PoolModel {
   scenarios::MigChangeTimes change_times;
   bool exact = false;  // domains are simulated request by request, else in steady state
   bool dra = false;    // the offers are claims, of which a device has one at a time
+  std::optional<scenarios::DynamicMig> dynamic_mig;  // the layout has all devices that may be made
   std::optional<GpuBooks> books;
   scenarios::AllocationPolicy allocation = scenarios::AllocationPolicy::Distributed;
   // For the scenario's pods: what kubelet offers, less what DaemonSets ask for.
@@ -189,6 +207,8 @@ struct PoolModel {
   bool changes_nodes() const { return most_nodes.has_value() || spot.has_value(); }
   // The tickets of a kind of domain that may be out together: all, or those of one claim.
   std::vector<std::vector<Tickets>> companies(std::size_t kind) const;
+  // Whether some device would do for either of two claims.
+  bool has_common_device(std::size_t offer, std::size_t other) const;
   // Tickets of an offer on one node under a layout.
   std::int64_t tickets_per_node(std::size_t offer, std::size_t layout) const;
   // ... under the layout with the most of those that it ever has.

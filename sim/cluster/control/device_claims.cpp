@@ -1,14 +1,42 @@
 #include "device_claims.hpp"
 
+#include <iterator>
+
 #include "slicewise/lookup.hpp"
 
 namespace slicewise::sim {
+
+bool is_made_on_demand(const ClusterState& cluster, const Domain& domain) {
+  const PoolModel& pool = cluster.pool(cluster.nodes[index(domain.node)]);
+  return pool.dynamic_mig && !pool.kinds[domain.kind].partition.empty();
+}
+
 namespace {
 
 using Claim = ResourceOffer::Claim;
 
 const Tickets* tickets_of(const DomainKind& kind, std::size_t offer) {
   return find_or_null(kind.tickets, offer, &Tickets::offer);
+}
+
+// Calls `use` with each device for the offer that nobody has and that there is room for, beside
+// those that claims have and those before it.
+template <class Use>
+void for_each_free(const ClusterState& cluster, const Node& node, std::size_t offer, Use&& use) {
+  const auto& places = cluster.pool(node).layouts[node.layout].domains;
+  const auto domain_at = [&](std::size_t d) -> const Domain& {
+    return cluster.domains[index(node.domains()[d])];
+  };
+  TakenParts taken;
+  for (std::size_t d = 0; d < places.size(); ++d) {
+    if (domain_at(d).allocated > 0) taken.take(places[d]);
+  }
+  for (std::size_t d = 0; d < places.size(); ++d) {
+    const Domain& domain = domain_at(d);
+    const Tickets* const tickets = tickets_of(cluster.kind(domain), offer);
+    if (domain.allocated > 0 || tickets == nullptr || !taken.take(places[d])) continue;
+    use(node.domains()[d], *tickets);
+  }
 }
 
 }  // namespace
@@ -40,11 +68,9 @@ void DeviceClaims::take(Pod& pod) {
   if (device) {
     have(*device);
   } else {
-    for (const DomainId id : node.domains()) {
-      const Domain& domain = cluster_.domains[index(id)];
-      if (static_cast<std::int64_t>(pod.tickets.size()) == workload.tickets) break;
-      if (domain.allocated == 0 && tickets_of(cluster_.kind(domain), offer) != nullptr) have(id);
-    }
+    for_each_free(cluster_, node, offer, [&](DomainId id, const Tickets&) {
+      if (std::ssize(pod.tickets) < workload.tickets) have(id);
+    });
     const bool is_shared = cluster_.pool(node).offers[offer].claim == Claim::Shared;
     if (is_shared) device = pod.tickets.front();
   }
@@ -54,31 +80,45 @@ void DeviceClaims::take(Pod& pod) {
 void DeviceClaims::give_back(Pod& pod) {
   auto& device = shared_[index(*cluster_.model(pod).resource)];
   for (const DomainId id : pod.tickets) {
-    if (--cluster_.domains[index(id)].allocated == 0 && device == id) device.reset();
+    Domain& domain = cluster_.domains[index(id)];
+    const bool is_last = domain.allocated == 1;
+    if (is_last && device == id) device.reset();
+    if (!is_last || !is_made_on_demand(cluster_, domain)) --domain.allocated;
   }
   count(pod);
 }
 
+void DeviceClaims::destroyed(DomainId id) {
+  Domain& domain = cluster_.domains[index(id)];
+  domain.allocated = 0;
+  count(cluster_.nodes[index(domain.node)]);
+}
+
 std::int64_t DeviceClaims::left_of(const Node& node, std::size_t offer) const {
+  if (node.stage < NodeStage::Ready) return 0;  // its devices are not published yet
   const ResourceOffer& claim = cluster_.pool(node).offers[offer];
   const auto& device = shared_[index(claim.id)];
-  std::int64_t left = 0;
-  for (const DomainId id : node.domains()) {
-    const Domain& domain = cluster_.domains[index(id)];
-    const Tickets* const tickets = tickets_of(cluster_.kind(domain), offer);
-    if (tickets == nullptr) continue;
-    if (device == id) return tickets->count - domain.allocated;
-    if (domain.allocated > 0) continue;
-    left = claim.claim == Claim::Shared ? tickets->count : left + tickets->count;
+  if (device) {
+    const Domain& domain = cluster_.domains[index(*device)];
+    if (&cluster_.nodes[index(domain.node)] != &node) return 0;
+    return tickets_of(cluster_.kind(domain), offer)->count - domain.allocated;
   }
-  return device ? 0 : left;
+  std::int64_t left = 0;
+  for_each_free(cluster_, node, offer, [&](DomainId, const Tickets& tickets) {
+    left = claim.claim == Claim::Shared ? tickets.count : left + tickets.count;
+  });
+  return left;
+}
+
+void DeviceClaims::count(Node& node) const {
+  for (std::size_t offer = 0; offer < node.tickets_free.size(); ++offer) {
+    node.tickets_free[offer] = left_of(node, offer);
+  }
 }
 
 void DeviceClaims::count(const Pod& pod) {
   Node& node = cluster_.nodes[index(pod.node)];
-  for (std::size_t offer = 0; offer < node.tickets_free.size(); ++offer) {
-    node.tickets_free[offer] = left_of(node, offer);
-  }
+  count(node);
   const WorkloadModel& workload = cluster_.model(pod);
   const std::size_t own = *workload.on_pool[index(node.pool)].offer;
   if (cluster_.pool(node).offers[own].claim != Claim::Shared) return;

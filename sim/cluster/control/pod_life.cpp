@@ -101,6 +101,7 @@ PodLife::PodLife(RunState& run, Scheduler& scheduler, GpuAccess& gpus, Usage& us
       work_(work),
       scalers_(scalers),
       endings_(run, services, replicas, *this, scalers),
+      devices_(run, scheduler),
       restarts_(run.cluster.pods.size()) {}
 
 void PodLife::on_timer(std::uint32_t p) {
@@ -196,13 +197,15 @@ void PodLife::on_bound(std::uint32_t p) {
   Duration& longest = run_.record_of(pod).longest_pending;
   longest = std::max(longest, run_.now - pod.queued);
   Node& node = run_.cluster.nodes[index(pod.node)];
+  // kubelet has the devices of a pod prepared before it pulls.
+  const TimePoint prepared = devices_.prepare(pod);
   TimePoint& image_ready = node.image_ready[index(pod.workload)];
   if (image_ready == kNever) {
     const Duration pull = run_.cluster.model(pod).spec.startup.image_pull;
-    image_ready = run_.now + (run_.starts_warm(run_.cluster.model(pod).spec) ? Duration{} : pull);
+    image_ready = prepared + (run_.starts_warm(run_.cluster.model(pod).spec) ? Duration{} : pull);
   }
   set_activity(p, PodPhase::Pulling);
-  run_.timers.set(TimerKind::Pod, p, std::max(run_.now, image_ready));
+  run_.timers.set(TimerKind::Pod, p, std::max(prepared, image_ready));
   pod.bound = run_.now;
   node.life.first_pod = std::min(node.life.first_pod, run_.now);
   run_.cluster.note_change(node, run_.now);
@@ -218,6 +221,7 @@ void PodLife::stop_at_end(std::uint32_t p) {
 void PodLife::release_node(std::uint32_t p) {
   holdings_.give_back(p);
   endings_.gone(p);
+  devices_.unprepare(run_.cluster.pods[p]);
   scheduler_.release(p);
   run_.cluster.note_change(run_.cluster.nodes[index(run_.cluster.pods[p].node)], run_.now);
 }

@@ -14,6 +14,7 @@
 #include "faults.hpp"
 #include "gangs.hpp"
 #include "job_sets.hpp"
+#include "mig_devices.hpp"
 #include "open_jobs.hpp"
 #include "quota_admission.hpp"
 #include "scheduler.hpp"
@@ -50,6 +51,9 @@ class PodLife {
   Terminations& endings() { return endings_; }
   // Jobs that wait for a quota.
   QuotaAdmission& quotas() { return quotas_; }
+
+  // MIG devices of claims.
+  MigDevices& devices() { return devices_; }
 
   // A pod's timer: the next step of its way.
   void on_timer(std::uint32_t pod);
@@ -118,6 +122,7 @@ class PodLife {
   ContainerWork& work_;
   Autoscalers& scalers_;
   Terminations endings_;
+  MigDevices devices_;
   std::vector<Restarts> restarts_;  // by pod
   std::int64_t running_ = 0;        // containers
 };

@@ -51,6 +51,11 @@ class Scheduler {
   void nodes_changed() { queue_.freed(); }
   // Gives back all that the pod held.
   void release(std::uint32_t pod);
+  // A MIG device that was made for a claim is no more.
+  void device_destroyed(DomainId device) {
+    claims_.destroyed(device);
+    queue_.freed();
+  }
 
   // Whether some node that the pod's quota is of could hold it if it were empty, under its present
   // layout or one to come; all nodes together, the pods of a gang.

@@ -59,8 +59,13 @@ void NodeRooms::change(std::uint32_t n, std::size_t w, std::int64_t pods) {
   left.cpu += pods * workload.spec.pod.cpu_request.count;
   left.memory += pods * workload.spec.pod.memory_request.count;
   if (!workload.resource) return;
-  const std::size_t offer = *workload.on_pool[index(cluster_.nodes[n].pool)].offer;
-  tickets_[n * offers_ + offer] += pods * workload.tickets;
+  const PoolModel& pool = cluster_.pool(cluster_.nodes[n]);
+  const std::size_t own = *workload.on_pool[index(cluster_.nodes[n].pool)].offer;
+  for (std::size_t offer = 0; offer < pool.offers.size(); ++offer) {
+    if (offer == own || (workload.by_claim && pool.has_common_device(own, offer))) {
+      tickets_[n * offers_ + offer] += pods * workload.tickets;
+    }
+  }
 }
 
 std::int64_t NodeRooms::take(std::uint32_t n, std::size_t w, std::int64_t pods) {

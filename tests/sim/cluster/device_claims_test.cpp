@@ -271,5 +271,129 @@ TEST(DeviceClaims, NeighboursAreThoseOfTheClaim) {
   EXPECT_TRUE(gpu_neighbours(demo::world(s)).pods);
 }
 
+// Six pods of two templates are two nodes of four GPUs, started at once.
+TEST(DeviceClaims, KarpenterStartsNodesForClaimsOfEachPod) {
+  scenarios::NodePool pool = dra_pool("g4dn.12xlarge", 0);
+  pool.most_nodes = 4;
+  Scenario s =
+      claimed(pool, {of_each_pod("a"), of_each_pod("b")},
+              {claiming(demo::training(3), "a", "a"), claiming(demo::training(3), "b", "b")});
+  s.provisioner.kind = scenarios::Provisioner::Kind::Karpenter;
+  s.provisioner.start_up.variation = 0;
+  const VariantResult r = demo::result(s);
+  EXPECT_EQ(r.pods.running_max, 6);
+  EXPECT_EQ(r.nodes.size(), 2U);
+  EXPECT_EQ(r.workloads[0].wait->mean, r.workloads[1].wait->mean);
+
+  Scenario shared = s;
+  shared.claims[0].is_template = false;
+  EXPECT_THAT(demo::refusal(shared),
+              HasSubstr("pods that share the claim \"a\" on nodes that come"));
+  Scenario by_autoscaler = s;
+  by_autoscaler.provisioner.kind = scenarios::Provisioner::Kind::ClusterAutoscaler;
+  EXPECT_THAT(demo::refusal(by_autoscaler), HasSubstr("that the Cluster Autoscaler starts"));
+}
+
+// Of NVIDIA's DRA driver with its gate DynamicMIG, and one GPU.
+scenarios::NodePool on_demand(const char* instance_type) {
+  scenarios::NodePool pool = dra_pool(instance_type);
+  pool.allocatable.gpus = 1;
+  pool.dynamic_mig = scenarios::DynamicMig{seconds(10), seconds(7), {}};
+  return pool;
+}
+
+ResourceClaim of_profile(const std::string& profile) {
+  ResourceClaim own = of_each_pod("p" + profile.substr(0, profile.find('.')));
+  own.selectors = {{"device.attributes['gpu.nvidia.com'].profile == '" + profile + "'", {}}};
+  return own;
+}
+
+// One Job, so many pods at once, of each profile.
+Scenario makes(const char* instance_type, const std::vector<std::pair<const char*, int>>& jobs) {
+  Scenario s = claimed(on_demand(instance_type), {}, {});
+  for (const auto& [profile, pods] : jobs) {
+    s.claims.push_back(of_profile(profile));
+    s.workloads.push_back(
+        claiming(demo::training(pods), profile, s.claims.back().name.value.c_str()));
+  }
+  return s;
+}
+
+TEST(DynamicMig, AnA100IsSevenOfTheSmallest) {
+  const VariantResult r = demo::result(makes("p4d.24xlarge", {{"1g.5gb", 8}}));
+  EXPECT_EQ(r.node_pools[0].strategy, "mig");
+  EXPECT_EQ(r.pods.running_max, 7);
+  EXPECT_EQ(r.pods.succeeded, 8);
+  EXPECT_THAT(r.pods.pending_reasons,
+              ElementsAre("0/1 nodes are available: 1 cannot allocate all claims."));
+}
+
+// Memory slices decide: two of 3g have all eight, and 4g with 3g as well; 2g has two of them.
+TEST(DynamicMig, DevicesHaveTheirPlacesOnTheGpu) {
+  const auto at_once = [](const std::vector<std::pair<const char*, int>>& jobs) {
+    return demo::result(makes("p4d.24xlarge", jobs)).pods.running_max;
+  };
+  EXPECT_EQ(at_once({{"3g.20gb", 2}, {"1g.5gb", 1}}), 2);
+  EXPECT_EQ(at_once({{"4g.20gb", 1}, {"3g.20gb", 1}, {"1g.5gb", 1}}), 2);
+  EXPECT_EQ(at_once({{"4g.20gb", 1}, {"2g.10gb", 1}, {"1g.5gb", 2}}), 3);  // 1g has no eighth place
+  EXPECT_EQ(at_once({{"3g.20gb", 1}, {"1g.5gb", 4}}), 4);  // ... and 3g comes first, on 0 to 3
+  EXPECT_EQ(at_once({{"1g.5gb+me", 2}}), 1);
+}
+
+// The driver makes one device after the other.
+TEST(DynamicMig, DevicesAreMadeOneByOne) {
+  const VariantResult r = demo::result(makes("p4d.24xlarge", {{"1g.5gb", 3}}));
+  ASSERT_TRUE(r.workloads[0].wait);
+  EXPECT_EQ(r.workloads[0].wait->mean, seconds(20));
+}
+
+// All of the GPU, then a seventh: when the first device has been destroyed, the second is made.
+TEST(DynamicMig, TheGpuIsCutAnew) {
+  Scenario s = makes("p4d.24xlarge", {{"7g.40gb", 1}, {"1g.5gb", 1}});
+  s.workloads[1].submit_at = seconds(1);
+  const VariantResult r = demo::result(s);
+  EXPECT_EQ(r.pods.running_max, 1);
+  EXPECT_EQ(r.workloads[1].wait->mean,
+            r.workloads[0].job_completion->mean + seconds(7) + seconds(10) - seconds(1));
+}
+
+// Pods of one claim wait for one device.
+TEST(DynamicMig, PodsOfAClaimHaveOneDevice) {
+  Scenario s = makes("p4d.24xlarge", {{"3g.20gb", 3}});
+  s.claims[0].is_template = false;
+  const VariantResult r = demo::result(s);
+  EXPECT_EQ(r.pods.running_max, 3);
+  EXPECT_EQ(r.workloads[0].wait->mean, seconds(10));
+}
+
+// From Hopper on MIG mode needs no reset: the GPU is given whole, or cut, by who comes first.
+TEST(DynamicMig, AHopperGpuIsWholeOrCut) {
+  Scenario s = makes("p5.48xlarge", {{"1g.10gb", 7}});
+  s.claims.push_back(of_each_pod("whole"));
+  s.claims[1].selectors = {{"device.attributes['gpu.nvidia.com'].type == 'gpu'", {}}};
+  s.workloads.push_back(claiming(demo::training(1), "whole", "whole"));
+  s.workloads[1].submit_at = seconds(1);
+  const VariantResult r = demo::result(s);
+  EXPECT_EQ(r.pods.running_max, 7);
+  EXPECT_EQ(r.pods.succeeded, 8);
+  Scenario ampere = s;
+  ampere.node_pools[0].instance_type.value = "p4d.24xlarge";
+  ampere.claims[0].selectors[0].value = "device.attributes['gpu.nvidia.com'].profile == '1g.5gb'";
+  EXPECT_THAT(demo::refusal(ampere),
+              HasSubstr("no node pool has a device for the claim \"whole\""));
+}
+
+TEST(DynamicMig, ExcludesWhatTheDriverExcludes) {
+  Scenario by_mps = makes("p4d.24xlarge", {{"3g.20gb", 1}});
+  by_mps.claims[0].sharing.emplace().strategy = ClaimSharing::Strategy::Mps;
+  EXPECT_THAT(demo::refusal(by_mps), HasSubstr("DynamicMIG and MPSSupport exclude each other"));
+  Scenario cut = makes("p4d.24xlarge", {{"3g.20gb", 1}});
+  cut.node_pools.push_back(dra_pool("p4d.24xlarge"));
+  cut.node_pools[1].name.value = "cut";
+  cut.node_pools[1].mig.emplace().config.value = "all-3g.20gb";
+  EXPECT_THAT(demo::refusal(cut), HasSubstr("destroys MIG devices that it did not make"));
+  EXPECT_THAT(demo::refusal(makes("g5.xlarge", {{"3g.20gb", 1}})), HasSubstr("has no MIG"));
+}
+
 }  // namespace
 }  // namespace slicewise::sim
