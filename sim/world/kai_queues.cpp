@@ -65,10 +65,7 @@ class Shares {
       fair_[q] = at(q).quota < 0 ? most(q, all) : std::min(thousandths(at(q).quota), all);
       left -= fair_[q];
     }
-    while (left > 0) {
-      const std::int64_t given = divide_by_weight(children, left, all);
-      if (given == 0) break;
-      left -= given;
+    while (divide_by_weight(children, left, all)) {
     }
     for (const std::size_t q : children) divide(at(q).name.value, fair_[q]);
   }
@@ -116,33 +113,37 @@ class Shares {
            });
   }
 
-  // One round; how much of `left` is given.
-  std::int64_t divide_by_weight(const std::vector<std::size_t>& children, std::int64_t left,
-                                std::int64_t all) {
+  // One round of `left`. True: some got all that they may have, so that there is another.
+  bool divide_by_weight(const std::vector<std::size_t>& children, std::int64_t& left,
+                        std::int64_t all) {
+    if (left <= 0) return false;
     double weights = 0;
     const auto wants = [&](std::size_t q) {
       return at(q).over_quota_weight > 0 && fair_[q] < most(q, all);
     };
     for (const std::size_t q : children) weights += wants(q) ? at(q).over_quota_weight : 0;
     std::vector<std::pair<double, std::size_t>> lost;
-    std::int64_t given = 0;
+    const std::int64_t now = left;
+    bool any_has_all = false;
     for (const std::size_t q : children) {
       if (!wants(q)) continue;
-      const double share = static_cast<double>(left) * at(q).over_quota_weight / weights;
-      const std::int64_t whole = static_cast<std::int64_t>(share) / kGpu * kGpu;
-      const std::int64_t gets = std::min(whole, most(q, all) - fair_[q]);
-      if (gets == whole) lost.emplace_back(static_cast<double>(whole) - share, q);
+      const double share = static_cast<double>(now) * at(q).over_quota_weight / weights;
+      const std::int64_t wanted = most(q, all) - fair_[q];
+      const bool has_all = static_cast<double>(wanted) <= share;
+      const std::int64_t gets = has_all ? wanted : static_cast<std::int64_t>(share) / kGpu * kGpu;
+      if (!has_all) lost.emplace_back(static_cast<double>(gets) - share, q);
       fair_[q] += gets;
-      given += gets;
+      left -= gets;
+      any_has_all = any_has_all || has_all;
     }
-    if (given > 0) return given;
+    if (any_has_all) return true;
     std::ranges::stable_sort(lost);
     for (const auto& [less, q] : lost) {
-      const std::int64_t gets = std::min({kGpu, left - given, most(q, all) - fair_[q]});
+      const std::int64_t gets = std::min({kGpu, left, most(q, all) - fair_[q]});
       fair_[q] += gets;
-      given += gets;
+      left -= gets;
     }
-    return given;
+    return false;
   }
 
   const Scenario& scenario_;

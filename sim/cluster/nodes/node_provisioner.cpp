@@ -71,6 +71,28 @@ std::vector<std::vector<char>> preferred_pools(const World& world, const PodTemp
   return sets;
 }
 
+// By the budget that NodePools have by default a tenth of their nodes goes at a time, rounded up.
+// Source: sigs.k8s.io/karpenter, pkg/controllers/disruption, BuildDisruptionBudgetMapping.
+bool is_in_budget(const ClusterState& cluster, const Node& node) {
+  const std::string& node_pool = cluster.pool(node).node_pool();
+  int nodes = 0;
+  int going = 0;
+  for (const Node& other : cluster.nodes) {
+    const bool is_of_it = other.pool == node.pool || cluster.pool(other).node_pool() == node_pool;
+    if (!other.is_known() || !is_of_it) continue;
+    ++nodes;
+    if (other.stage == NodeStage::Draining || other.life.replaced_by) ++going;
+  }
+  return going < (nodes + 9) / 10;
+}
+
+// Pods of the node in whose place it is still have to come.
+bool is_awaited(const ClusterState& cluster, std::uint32_t n) {
+  return std::ranges::any_of(cluster.nodes, [n](const Node& other) {
+    return other.stage != NodeStage::Absent && other.life.replaced_by == n;
+  });
+}
+
 }  // namespace
 
 NodeProvisioner::NodeProvisioner(RunState& run, const Scheduler& scheduler, NodeLives& nodes,
@@ -298,27 +320,6 @@ bool NodeProvisioner::is_removable(const Node& node) const {
          !(any_stays_ && holds_back(node));
 }
 
-// By the budget that NodePools have by default a tenth of their nodes goes at a time, rounded up.
-// Source: sigs.k8s.io/karpenter, pkg/controllers/disruption, BuildDisruptionBudgetMapping.
-bool NodeProvisioner::is_in_budget(const Node& node) const {
-  const std::string& node_pool = run_.cluster.pool(node).node_pool();
-  int nodes = 0;
-  int going = 0;
-  for (const Node& other : run_.cluster.nodes) {
-    if (!other.is_known() || run_.cluster.pool(other).node_pool() != node_pool) continue;
-    ++nodes;
-    if (other.stage == NodeStage::Draining || other.life.replaced_by) ++going;
-  }
-  return going < (nodes + 9) / 10;
-}
-
-// Pods of the node in whose place it is still have to come.
-bool NodeProvisioner::is_awaited(std::uint32_t n) const {
-  return std::ranges::any_of(run_.cluster.nodes, [n](const Node& other) {
-    return other.stage != NodeStage::Absent && other.life.replaced_by == n;
-  });
-}
-
 // Whose pods say that they must not be disturbed, or have a budget that lets nobody go now; once
 // for all nodes, because budgets count pods. True: others than at the last look.
 // Sources: karpenter pkg/utils/pdb, CanEvictPods; cluster-autoscaler
@@ -445,8 +446,12 @@ void NodeProvisioner::consolidate() {
   }
   for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
     const Node& node = run_.cluster.nodes[n];
-    if (!is_due(node) || !run_.cluster.is_empty(node) || is_awaited(n)) continue;
-    if (is_in_budget(node)) nodes_.remove(n);
+    if (!is_due(node) || !run_.cluster.is_empty(node) || is_awaited(run_.cluster, n)) continue;
+    if (is_in_budget(run_.cluster, node)) {
+      nodes_.remove(n);
+    } else {
+      next_due_ = run_.now;
+    }
   }
   candidates_.clear();
   for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
@@ -455,7 +460,12 @@ void NodeProvisioner::consolidate() {
     // As long as no pod came or went, the answer is the same.
     const bool examined =
         node.life.examined != kNever && node.life.examined >= run_.cluster.last_change;
-    if (!examined && is_due(node) && is_in_budget(node)) candidates_.push_back(n);
+    if (examined || !is_due(node)) continue;
+    if (is_in_budget(run_.cluster, node)) {
+      candidates_.push_back(n);
+    } else {
+      next_due_ = run_.now;
+    }
   }
   std::ranges::sort(candidates_, {}, [&](std::uint32_t n) {
     return std::pair(-run_.cluster.nodes[n].pods_free, n);
@@ -466,7 +476,12 @@ void NodeProvisioner::consolidate() {
       return nodes_.remove(n);
     }
     if (replace(n)) return;
-    run_.cluster.nodes[n].life.examined = run_.now;
+    Node& node = run_.cluster.nodes[n];
+    if (nodes_.falls_back(index(node.pool))) {
+      next_due_ = run_.now;  // as long as spot is exhausted
+    } else {
+      node.life.examined = run_.now;
+    }
   }
 }
 

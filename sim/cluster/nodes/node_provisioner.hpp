@@ -47,8 +47,6 @@ class NodeProvisioner {
   bool start_nodes();
   bool pods_are_new() const;
   bool is_removable(const Node& node) const;
-  bool is_awaited(std::uint32_t node) const;
-  bool is_in_budget(const Node& node) const;
   bool ask_who_stays();
   bool holds_back(const Node& node) const;
   void open_others(std::uint32_t candidate);
