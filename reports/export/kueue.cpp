@@ -355,7 +355,7 @@ Diagnostics refusals(const Scenario& scenario) {
     if (!pool.hami && !pool.kai) continue;
     return unfit(fmt::format("node pool \"{}\" gives away parts of GPUs, by books of {}",
                              pool.name.value, pool.hami ? "HAMi's own" : "KAI's own"),
-                 "KAI has queues itself; quotas of them are not simulated");
+                 "KAI has queues itself: kaiQueues");
   }
   switch (scenario.pod_queue) {
     case PodQueue::Easy:
@@ -396,10 +396,33 @@ Expected<Scenario> with_queues(Scenario scenario, const models::Catalogue& catal
   return scenario;
 }
 
+// A queue of which the scenario does not say a parent is one of all.
+std::string kai_queues(const Scenario& scenario) {
+  std::string out = head(head_files::kai_queues_txt(),
+                         {{"variant", yaml_scalar(scenario.name)}, {"apply", kApply}});
+  for (const scenarios::KaiQueue& queue : scenario.kai_queues) {
+    const json unlimited = {{"quota", -1}, {"limit", -1}, {"overQuotaWeight", 1}};
+    json spec = {{"resources",
+                  {{"gpu",
+                    {{"quota", queue.quota},
+                     {"limit", queue.limit},
+                     {"overQuotaWeight", queue.over_quota_weight}}},
+                   {"cpu", unlimited},
+                   {"memory", unlimited}}}};
+    if (!queue.parent.empty()) spec["parentQueue"] = queue.parent;
+    out += "---\n" + yaml_text({{"apiVersion", "scheduling.run.ai/v2"},
+                                {"kind", "Queue"},
+                                {"metadata", {{"name", queue.name.value}}},
+                                {"spec", std::move(spec)}});
+  }
+  return out;
+}
+
 }  // namespace
 
 Expected<ExportFiles> render_kueue(const Scenario& base, const models::Catalogue& catalogue,
                                    const ExportOptions& /*options*/) {
+  if (!base.kai_queues.empty()) return ExportFiles{{"kai-queues.yaml", kai_queues(base)}};
   if (Diagnostics found = refusals(base); !found.empty()) return tl::unexpected(found);
   const Expected<Scenario> scenario = with_queues(base, catalogue);
   if (!scenario) return tl::unexpected(scenario.error());

@@ -27,7 +27,6 @@ using scenarios::Scenario;
 using scenarios::Workload;
 using scenarios::WorkloadKind;
 
-constexpr const char* kKaiQueue = "kai.scheduler/queue";
 constexpr const char* kClaim = "gpu";  // as the pod calls it
 constexpr const char* kSleepVariable = "VLLM_SERVER_DEV_MODE";
 
@@ -305,10 +304,13 @@ json pods_of(const Scenario& scenario, const Workload& workload) {
   if (is_spread(workload) || has_new_budget(workload)) {
     labels[std::string(kOwnLabel)] = workload.name.value;
   }
-  if (is_by_kai(scenario) && !was_by_kai(workload)) {
-    labels[kKaiQueue] = "default-queue";  // of KAI's quickstart; a queue of its own stays
+  const bool has_kai_queue = !scenario.kai_queues.empty() && !workload.queue.value.empty();
+  if (has_kai_queue) {
+    labels[scenarios::kKaiQueueLabel] = workload.queue.value;
+  } else if (is_by_kai(scenario) && !was_by_kai(workload)) {
+    labels[scenarios::kKaiQueueLabel] = "default-queue";  // of its quickstart; one's own stays
   } else if (was_by_kai(workload) && !is_by_kai(scenario)) {
-    labels[kKaiQueue] = nullptr;
+    labels[scenarios::kKaiQueueLabel] = nullptr;
   }
   if (!labels.empty()) pods["metadata"]["labels"] = std::move(labels);
   pods["spec"] = pod_spec_of(scenario, workload);

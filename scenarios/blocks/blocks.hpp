@@ -57,6 +57,7 @@ extern const FieldList kTaint;
 extern const FieldList kResourceClaim;
 extern const FieldList kResourceFlavor;
 extern const FieldList kClusterQueue;
+extern const FieldList kKaiQueue;
 extern const FieldList kPolicy;
 extern const FieldList kPricing;
 extern const FieldList kReplayFile;  // of a file of `kind: Replay`

@@ -12,7 +12,7 @@
 #include "blocks.hpp"
 
 // spec.resourceFlavors and spec.clusterQueues: Kueue's ResourceFlavor and ClusterQueue, their spec
-// pasted as it is. Source: sigs.k8s.io/kueue 0.17, apis/kueue/v1beta2.
+// pasted as it is; spec.kaiQueues: KAI's. Source: sigs.k8s.io/kueue 0.17, apis/kueue/v1beta2.
 namespace slicewise::scenarios {
 namespace {
 
@@ -207,6 +207,36 @@ constexpr Field kQueueFields[] = {
         .of(kGroup),
 };
 
+void check_kai_queue(KaiQueue& queue, const Node& map, Reading& reading) {
+  const auto is_amount = [](double amount) { return amount >= 0 || amount == -1; };
+  if (!is_amount(queue.quota) || !is_amount(queue.limit)) {
+    reading.findings.add(Code::SettingConflict, map.where, "quota and limit are GPUs, or -1",
+                         "-1 is without limit");
+  } else if (queue.limit >= 0 && (queue.quota < 0 || queue.quota > queue.limit)) {
+    reading.findings.add(Code::SettingConflict, value_place(map, "limit"),
+                         "limit is below the quota: the queue never has what it is guaranteed",
+                         "raise the limit, or write -1 for none");
+  }
+}
+
+constexpr Field kKaiQueueFields[] = {
+    field<&KaiQueue::name>("name", "research", "What workloads.queue calls it.")
+        .needed()
+        .positive(),
+    field<&KaiQueue::parent>("parentQueue", "department", "The queue whose share it has a part of.")
+        .otherwise("none: it has a part of all GPUs"),
+    field<&KaiQueue::quota>("quota", "4", "GPUs that it gets back from others; -1: all.")
+        .as(T::Number)
+        .between(-1, 1e6),
+    field<&KaiQueue::limit>("limit", "8", "The most GPUs that it has; -1: no limit.")
+        .as(T::Number)
+        .between(-1, 1e6),
+    field<&KaiQueue::over_quota_weight>("overQuotaWeight", "2",
+                                        "Its weight where GPUs beyond the quotas are shared.")
+        .as(T::Number)
+        .between(0, 1e6),
+};
+
 template <class Named>
 void check_known(const Located<std::string>& name, const std::vector<Named>& known,
                  std::string_view list, Findings& findings) {
@@ -223,6 +253,7 @@ void check_known(const Located<std::string>& name, const std::vector<Named>& kno
 
 }  // namespace
 
+constinit const FieldList kKaiQueue = block<KaiQueue, &check_kai_queue>(kKaiQueueFields);
 constinit const FieldList kResourceFlavor = block<ResourceFlavor>(kFlavorFields);
 constinit const FieldList kClusterQueue = block<ClusterQueue, &check_queue>(kQueueFields);
 
@@ -248,11 +279,21 @@ void check_queues(const Scenario& scenario, const Node& spec, Findings& findings
       }
     }
   }
+  const bool has_kai = std::ranges::any_of(scenario.node_pools, &NodePool::kai);
+  if (!scenario.kai_queues.empty() && (!has_kai || !scenario.cluster_queues.empty())) {
+    findings.add(Code::SettingConflict, key_place(spec, "kaiQueues"),
+                 has_kai ? "kaiQueues beside clusterQueues" : "kaiQueues without KAI scheduler",
+                 has_kai ? "keep one of the two" : "a node pool with `kai: true`");
+  }
   bool any = false;
   for (const Workload& workload : scenario.workloads) {
     if (workload.queue.value.empty()) continue;
     any = any || workload.count > 0;
-    check_known(workload.queue, scenario.cluster_queues, "clusterQueues", findings);
+    if (scenario.kai_queues.empty()) {
+      check_known(workload.queue, scenario.cluster_queues, "clusterQueues", findings);
+    } else {
+      check_known(workload.queue, scenario.kai_queues, "kaiQueues", findings);
+    }
     if (workload.pod.claim.value.empty()) continue;
     findings.add(Code::StrategyNotModelled, workload.queue.where,
                  "quotas of devices that pods claim by DRA are not simulated",

@@ -221,6 +221,12 @@ constexpr Field kSpecFields[] = {
         "Kueue's ClusterQueues: what the Jobs that name one (workloads.queue) may have at a time. "
         "A Job that is not admitted is suspended: it has no pods.")
         .of(kClusterQueue),
+    field<&Scenario::kai_queues>(
+        "kaiQueues", "[{name: research, quota: 4, limit: 8, overQuotaWeight: 2}]",
+        "KAI scheduler's Queues, on node pools with `kai: true`: the GPUs that Jobs that name one "
+        "(workloads.queue) have at a time, in parts, too. What is left beyond the quotas is shared "
+        "by weight; whoever has more stops where another wants its share.")
+        .of(kKaiQueue),
     field<&Scenario::workloads>("workloads", "[{name: cifar10, kind: Job, count: 5}]", "What runs.")
         .needed()
         .positive()

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/scenarios/kai_part.hpp"
+
 #include "../text/scalars.hpp"
 
 namespace slicewise::scenarios {
@@ -58,6 +60,19 @@ void QueueImport::note(std::string_view what, const SourceLocation& where) {
   report_.noted(std::string(what), where);
 }
 
+bool QueueImport::is_of_kai(const PodFile& pod, DraftWorkload& workload) {
+  const auto label = std::ranges::find(pod.labels, kKaiQueueLabel, &KeyValue::key);
+  if (label == pod.labels.end() || !is_placed_by_kai(pod)) return false;
+  if (!has(files_.kai_queues, label->value)) return false;
+  if (workload.kind == DraftWorkload::Kind::Job) {
+    workload.queue = label->value;
+  } else {
+    note(fmt::format("{}s in a queue of KAI: only Jobs wait for their share here", pod.kind),
+         label->where);
+  }
+  return true;
+}
+
 void QueueImport::take(const PodFile& pod, DraftWorkload& workload) {
   const bool is_one_job = workload.kind == DraftWorkload::Kind::Job && workload.gang.empty() &&
                           workload.pods > 1 && pod.kind != "Pod";
@@ -65,6 +80,7 @@ void QueueImport::take(const PodFile& pod, DraftWorkload& workload) {
   if (is_one_job && has_completions && !pod.fails_by_index) workload.part_of = workload.object_name;
   const ClusterQueueFile* file = cluster_queue_of(files_, pod);
   if (file == nullptr) {
+    if (is_of_kai(pod, workload)) return;
     if (pod.queue.value.empty()) return;
     return note("queues of Kueue that are not here: their Jobs have no quota", pod.queue.where);
   }
@@ -121,6 +137,11 @@ void QueueImport::add_to(ScenarioDraft& draft) {
       return workload.queue == queue.name.value;
     });
   };
+  const bool any_kai = std::ranges::any_of(files_.kai_queues, [&](const KaiQueue& queue) {
+    return std::ranges::find(draft.workloads, queue.name.value, &DraftWorkload::queue) !=
+           draft.workloads.end();
+  });
+  if (any_kai) draft.kai_queues = files_.kai_queues;
   for (const ClusterQueueFile& file : files_.cluster_queues) {
     const ClusterQueue& queue = file.queue;
     const auto lends = [&](const ClusterQueueFile& other) {

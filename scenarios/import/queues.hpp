@@ -21,6 +21,7 @@ class QueueImport {
   void note(std::string_view what, const SourceLocation& where);
   static void name_parts(ScenarioDraft& draft);
   void take_flavors(const ClusterQueue& queue, DraftWorkload& workload);
+  bool is_of_kai(const PodFile& pod, DraftWorkload& workload);
   void add_flavors(const ClusterQueue& queue, ScenarioDraft& draft);
 
   const ClusterFiles& files_;

@@ -183,6 +183,10 @@ class Writer {
     for (const ClusterQueue& queue : draft_.cluster_queues) {
       line(fmt::format("  - {{{}}}", changed_fields(kClusterQueue, &queue)));
     }
+    if (!draft_.kai_queues.empty()) line("  kaiQueues:");
+    for (const KaiQueue& queue : draft_.kai_queues) {
+      line(fmt::format("  - {{{}}}", changed_fields(kKaiQueue, &queue)));
+    }
   }
 
   static std::string sharing_text(const ClaimSharing& sharing) {

@@ -142,6 +142,7 @@ struct ScenarioDraft {
   std::vector<ResourceClaim> claims{};
   std::vector<ResourceFlavor> flavors{};
   std::vector<ClusterQueue> cluster_queues{};
+  std::vector<KaiQueue> kai_queues{};
   GpuSoftware software{};
   DraftSharing sharing{};           // of nodes that no file has
   bool has_all_nodes = false;       // of a cluster: none are made up for what pods select

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/nearest_name.hpp"
+#include "slicewise/scenarios/kai_part.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
 #include "../text/findings.hpp"
@@ -16,8 +17,6 @@
 // docs/queues/README.md.
 namespace slicewise::scenarios::manifests {
 namespace {
-
-constexpr std::string_view kQueueLabel = "kai.scheduler/queue";
 
 // -1 is no limit.
 void judge_limit(Context& context, const Node& object, const char* resource) {
@@ -30,6 +29,13 @@ void judge_limit(Context& context, const Node& object, const char* resource) {
          fmt::format("limit of {} is below its quota: the queue never has what it is guaranteed",
                      resource),
          "raise the limit, or write -1 for none");
+}
+
+// As the API has it what is left out is 0.
+double gpus_of(const Node& object, const char* key) {
+  const auto amount =
+      quantity_in_thousandths(text_below(&object, {"spec", "resources", "gpu", key}));
+  return static_cast<double>(amount.value_or(0)) / 1'000;
 }
 
 void tell_of_queue(Context& context, const KeyValue& label, std::string what, std::string help) {
@@ -53,8 +59,20 @@ bool read_kai_queue(Context& context, const Node& object, std::string_view kind)
            "resources: {gpu: {quota: 4, overQuotaWeight: 1, limit: -1}}");
   }
   for (const char* resource : {"gpu", "cpu", "memory"}) judge_limit(context, object, resource);
-  context.files.not_simulated.push_back(
-      {"queues of KAI (quota, overQuotaWeight, limit): its pods have what is free", object.where});
+  KaiQueue queue;
+  queue.name = located_below(&object, {"metadata", "name"});
+  queue.parent = text_below(&object, {"spec", "parentQueue"});
+  queue.quota = gpus_of(object, "quota");
+  queue.limit = gpus_of(object, "limit");
+  queue.over_quota_weight = gpus_of(object, "overQuotaWeight");
+  const bool is_limited = queue.limit >= 0 && (queue.quota < 0 || queue.quota > queue.limit);
+  if (is_limited) queue.quota = queue.limit;  // which is told
+  if (!queue.name.value.empty()) context.files.kai_queues.push_back(std::move(queue));
+  for (const char* key : {"priority", "preemptMinRuntime", "reclaimMinRuntime"}) {
+    if (node_below(&object, {"spec", key}) == nullptr) continue;
+    context.files.not_simulated.push_back(
+        {fmt::format("{} of KAI's queues", key), place_below(object, {"spec", key})});
+  }
   return true;
 }
 
@@ -71,7 +89,7 @@ void judge_kai_queues(Context& context) {
     if (!is_parent(queue.first)) leaves.push_back(queue.first);
   }
   for (const PodFile& pod : context.files.pods) {
-    const auto label = std::ranges::find(pod.labels, kQueueLabel, &KeyValue::key);
+    const auto label = std::ranges::find(pod.labels, kKaiQueueLabel, &KeyValue::key);
     if (label == pod.labels.end() || !is_placed_by_kai(pod)) continue;
     if (std::ranges::find(leaves, label->value) != leaves.end()) continue;
     if (is_parent(label->value)) {

@@ -124,6 +124,7 @@ struct NodeLife {
   bool on_demand = false;             // the fallback of a spot pool
   bool needless = false;              // the pods did not need it
   bool expired = false;               // as old as it may get
+  std::optional<std::uint32_t> replaced_by;  // the node that starts in its place
 };
 
 // A place for a node, and the node that is there.

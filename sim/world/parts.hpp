@@ -125,6 +125,8 @@ void model_workloads(const Scenario& scenario, const Catalogue& catalogue, World
                      Diagnostics& found);
 
 // The queues of Kueue, and what Jobs that wait in them ask for. REQUIRES: the workloads are there.
+// Those of KAI, as Kueue's. REQUIRES: likewise; there are no others.
+void model_kai_queues(const Scenario& scenario, World& world, Diagnostics& found);
 void model_quotas(const Scenario& scenario, World& world, Diagnostics& found);
 
 // Pods that are on nodes when the run begins; tells of nodes that do not hold theirs.

@@ -264,6 +264,7 @@ void admit_together(World& world, Diagnostics& found) {
 }  // namespace
 
 void model_quotas(const Scenario& scenario, World& world, Diagnostics& found) {
+  if (!scenario.kai_queues.empty()) return model_kai_queues(scenario, world, found);
   for (const ClusterQueue& queue : scenario.cluster_queues) {
     for_each_quota(queue, [&](const std::string& flavor, const ResourceQuota& quota) {
       cell_of(world, flavor, quota.resource.value);

@@ -120,6 +120,28 @@ TEST(RoundTrip, TimeSlicingAndMps) {
   }
 }
 
+TEST(RoundTrip, QueuesOfKai) {
+  Scenario given = round_trip_sample("demo-after");
+  given.node_pools.resize(1);
+  given.node_pools[0].device_plugin.reset();
+  given.node_pools[0].kai = true;
+  given.workloads.resize(1);
+  given.workloads[0].pod.extended.clear();
+  given.workloads[0].pod.annotations["gpu-fraction"] = "0.5";
+  given.workloads[0].queue.value = "research";
+  given.kai_queues = {{{"top", {}}, "", -1, -1, 1}, {{"research", {}}, "top", 1.5, 4, 2}};
+  const Scenario again = read_again(given, {"kueue", "eksctl", "pod-patch"});
+  ASSERT_EQ(again.kai_queues.size(), 2U);
+  EXPECT_EQ(again.kai_queues[0].quota, -1);
+  EXPECT_EQ(again.kai_queues[1].parent, "top");
+  EXPECT_EQ(again.kai_queues[1].quota, 1.5);
+  EXPECT_EQ(again.kai_queues[1].limit, 4);
+  EXPECT_EQ(again.kai_queues[1].over_quota_weight, 2);
+  ASSERT_EQ(again.workloads.size(), 1U);
+  EXPECT_EQ(again.workloads[0].queue.value, "research");
+  EXPECT_TRUE(again.node_pools.at(0).kai);
+}
+
 // Growing pools, who makes them grow, and Jobs of several pods.
 TEST(RoundTrip, RangesOfNodesAndJobsOfSeveralPods) {
   Scenario given = round_trip_sample("several-pools");

@@ -259,6 +259,7 @@ struct ClusterFiles {
   std::vector<MigConfigFile> mig_configs;
   std::vector<ResourceFlavorFile> flavors;
   std::vector<ClusterQueueFile> cluster_queues;
+  std::vector<KaiQueue> kai_queues;
   std::vector<LocalQueueFile> local_queues;
   std::vector<DraSharingFile> dra;
   std::vector<ClaimFile> claims;

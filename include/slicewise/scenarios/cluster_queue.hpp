@@ -68,6 +68,16 @@ struct ClusterQueue {
   SourceLocation where;
 };
 
+// Of KAI scheduler, its spec.resources.gpu: GPUs, in parts, too; -1: as many as there are. Source:
+// NVIDIA/KAI-Scheduler pkg/apis/scheduling/v2.
+struct KaiQueue {
+  Located<std::string> name;
+  std::string parent;            // whose share it is of; "" or none of these: of all GPUs
+  double quota = 0;              // that it gets back from others
+  double limit = -1;             // the most that it has
+  double over_quota_weight = 1;  // of what is left beyond the quotas
+};
+
 // Calls `use` with the name of the flavor and the quota, for each of the queue.
 template <class Use>
 void for_each_quota(const ClusterQueue& queue, Use&& use) {

@@ -17,6 +17,9 @@ inline constexpr const char* kKaiFraction = "gpu-fraction";
 inline constexpr const char* kKaiMemory = "gpu-memory";
 inline constexpr const char* kKaiDevices = "gpu-fraction-num-devices";
 
+// Of pods, in which queue they are.
+inline constexpr const char* kKaiQueueLabel = "kai.scheduler/queue";
+
 struct KaiPart {
   std::int64_t permille = 0;             // of a GPU's memory; 0: gpu-memory says it
   std::int64_t mebibytes = 0;            // 0: gpu-fraction says it

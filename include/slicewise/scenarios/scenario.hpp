@@ -208,7 +208,8 @@ struct Workload {
   std::string namespace_name = "default";
   int count = 1;         // pods: of all Jobs, the most of an autoscaled Service, one for each user
   int pods_per_job = 1;  // Job: several are a gang, which starts and ends together
-  Located<std::string> queue;  // of Scenario::cluster_queues; "" none: Jobs that wait for no quota
+  Located<std::string>
+      queue;  // of cluster_queues or kai_queues; "" none: Jobs that wait for no quota
   std::optional<int> parallelism;  // Jobs that are there at a time; absent: all
   // Job: the object that all of its pods are of, with those of other workloads that name the same:
   // Kueue admits it as a whole, and it fails as a whole. "": each Job is one of its own.
@@ -380,6 +381,7 @@ struct Scenario {
   std::vector<ResourceClaim> claims;
   std::vector<ResourceFlavor> flavors;
   std::vector<ClusterQueue> cluster_queues;
+  std::vector<KaiQueue> kai_queues;
   std::vector<Workload> workloads;
   std::vector<Pipeline> pipelines;
   std::optional<Duration> starts_at;   // of the run, since Monday 00:00 UTC

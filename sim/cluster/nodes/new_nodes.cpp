@@ -169,6 +169,17 @@ bool NewNodes::may_open(std::size_t w, const NodeChoice& choice) const {
   return best_fit({}, w, choice, 1).pods > 0;
 }
 
+std::optional<std::uint32_t> NewNodes::only_place() const {
+  return nodes_.size() == 1 ? nodes_.front().place : std::nullopt;
+}
+
+bool NewNodes::may_be_spot(std::size_t pool) const {
+  for (std::size_t p = 0; p < turns_.size(); ++p) {
+    if (turns_[p] == turns_[pool] && run_.world.pools[p].spot) return true;
+  }
+  return false;
+}
+
 void NewNodes::start(TimePoint asked) {
   for (const NewNode& node : nodes_) lives_.start(*node.place, asked);
 }

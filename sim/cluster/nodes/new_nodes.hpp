@@ -41,6 +41,12 @@ class NewNodes {
   // Whether one may be opened for pods of the workload.
   bool may_open(std::size_t workload, const NodeChoice& choice) const;
   std::int64_t of_pool(std::size_t pool) const { return counts_[pool]; }
+  // As if one of the pool were not there.
+  void leave_out(std::size_t pool) { --counts_[pool]; }
+  // Where the only one is to be; none where there are several, or none.
+  std::optional<std::uint32_t> only_place() const;
+  // Whether a node pool of Karpenter's, that of this pool, has nodes of spot, too.
+  bool may_be_spot(std::size_t pool) const;
   void start(TimePoint asked);
 
  private:

@@ -22,7 +22,15 @@ constexpr Duration kOfferingUnavailable = minutes(3);
 // Source: Amazon EC2 User Guide, "Billing for interrupted Spot Instances".
 constexpr Duration kFreeWhenTakenBack = hours(1);
 
+// Karpenter gives up a replacement that takes longer.
+// Source: sigs.k8s.io/karpenter, pkg/controllers/disruption/queue.go, minRetryDuration.
+constexpr Duration kLongestReplacement = minutes(10);
+
 }  // namespace
+
+UsdPerHour hourly_price(const PoolModel& pool, bool on_demand) {
+  return on_demand ? pool.spot->fallback->usd : pool.price.usd;
+}
 
 // Places for all nodes of all pools; the first ones are taken.
 NodeLives::NodeLives(RunState& run, Usage& usage, PodLife& pods)
@@ -72,17 +80,21 @@ void NodeLives::add_surplus(std::size_t pool, std::int64_t nodes) {
   run_.record.pools[pool].surplus += nodes;
 }
 
+bool NodeLives::falls_back(std::size_t pool) const {
+  const auto& spot = run_.world.pools[pool].spot;
+  const auto& interrupted = pools_[pool].interrupted;
+  return spot && spot->fallback && interrupted && run_.now < *interrupted + kOfferingUnavailable;
+}
+
 void NodeLives::start(std::uint32_t n, TimePoint asked) {
   Node& node = run_.cluster.nodes[n];
-  const PoolModel& pool = run_.cluster.pool(node);
   PoolProgress& progress = pools_[index(node.pool)];
   node.stage = NodeStage::Launching;
   node.life = {};
   node.life.asked = asked;
   node.life.decided = run_.now;
   node.life.started = true;
-  node.life.on_demand = pool.spot && pool.spot->fallback && progress.interrupted &&
-                        run_.now < *progress.interrupted + kOfferingUnavailable;
+  node.life.on_demand = falls_back(index(node.pool));
   ++progress.nodes;
   if (run_.recorder != nullptr) run_.recorder->nodes().decided(run_.cluster, n);
   run_.timers.set(TimerKind::Node, n, run_.now + run_.world.provisioner.start_up.launch);
@@ -210,6 +222,35 @@ void NodeLives::expire(std::uint32_t n) {
   keep_least(index(run_.cluster.nodes[n].pool));
 }
 
+void NodeLives::replace(std::uint32_t n, std::uint32_t other) {
+  start(other, run_.now);
+  run_.cluster.nodes[n].life.replaced_by = other;
+  run_.cluster.nodes[n].schedulable = false;
+  replaced_.push_back(n);
+}
+
+// Source: sigs.k8s.io/karpenter, pkg/controllers/disruption, Queue.waitOrTerminate.
+void NodeLives::finish_replacements() {
+  std::erase_if(replaced_, [this](std::uint32_t n) {
+    Node& node = run_.cluster.nodes[n];
+    if (node.stage != NodeStage::Ready) return true;
+    const NodeStage other = run_.cluster.nodes[*node.life.replaced_by].stage;
+    const bool has_failed =
+        other == NodeStage::Draining || other == NodeStage::Absent ||
+        run_.now >= run_.cluster.nodes[*node.life.replaced_by].life.decided + kLongestReplacement;
+    if (other == NodeStage::Ready) {
+      remove(n);
+    } else if (has_failed) {
+      node.life.replaced_by.reset();
+      node.schedulable = true;
+      pods_.nodes_changed();
+    } else {
+      return false;
+    }
+    return true;
+  });
+}
+
 void NodeLives::cordon(std::uint32_t n) {
   Node& node = run_.cluster.nodes[n];
   node.stage = NodeStage::Draining;
@@ -286,8 +327,7 @@ void NodeLives::bill(std::uint32_t n) {
       node.stage == NodeStage::Ready && life.first_pod == kNever && !life.of_least;
   const bool needless = life.started && (life.needless || idle_to_the_end);
   const bool free = run_.now >= life.taken_at && billed < kFreeWhenTakenBack;
-  const UsdPerHour listed = life.on_demand ? pool.spot->fallback->usd : pool.price.usd;
-  const UsdPerHour price = free ? UsdPerHour{} : listed;
+  const UsdPerHour price = free ? UsdPerHour{} : hourly_price(pool, life.on_demand);
   NodeRecord& record = run_.record.nodes[n];
   const CostLedger cost = node_cost({price, billed, start_over - life.launched, needless}, shares_);
   if (run_.recorder != nullptr) run_.recorder->nodes().ends(node, n, run_.now, price, cost.total);

@@ -15,6 +15,9 @@ namespace slicewise::sim {
 
 class PodLife;
 
+// Of a node of the pool, with or without its fallback from spot.
+UsdPerHour hourly_price(const PoolModel& pool, bool on_demand);
+
 // The way of a node: launching -> booting -> registered -> ready -> draining, and its bill. Where
 // nodes do not come and go they are Ready from the start, and only billed.
 class NodeLives {
@@ -40,6 +43,13 @@ class NodeLives {
   std::optional<std::uint32_t> free_place(std::size_t pool) const;
 
   void start(std::uint32_t node, TimePoint asked);
+  // One of a spot pool would be its fallback now.
+  bool falls_back(std::size_t pool) const;
+  // Starts `other` in the place of the node, which takes no more pods; once that has its GPUs, the
+  // node goes.
+  void replace(std::uint32_t node, std::uint32_t other);
+  // Of all nodes, one after the other: the other one is there, or has failed.
+  void finish_replacements();
   // The provisioner does without the node.
   void remove(std::uint32_t node);
   // Its life is over: another takes its place where the pool has to have it.
@@ -71,6 +81,7 @@ class NodeLives {
   NodeRooms rooms_;
   PodLife& pods_;
   std::vector<PoolProgress> pools_;
+  std::vector<std::uint32_t> replaced_;      // nodes that wait for the one in their place
   std::vector<RandomStream> starts_;         // by node; empty when none comes or goes
   std::vector<RandomStream> interruptions_;  // likewise
   std::vector<GpuShareOfTime> shares_;       // scratch of bill

@@ -71,6 +71,28 @@ std::vector<std::vector<char>> preferred_pools(const World& world, const PodTemp
   return sets;
 }
 
+// By the budget that NodePools have by default a tenth of their nodes goes at a time, rounded up.
+// Source: sigs.k8s.io/karpenter, pkg/controllers/disruption, BuildDisruptionBudgetMapping.
+bool is_in_budget(const ClusterState& cluster, const Node& node) {
+  const std::string& node_pool = cluster.pool(node).node_pool();
+  int nodes = 0;
+  int going = 0;
+  for (const Node& other : cluster.nodes) {
+    const bool is_of_it = other.pool == node.pool || cluster.pool(other).node_pool() == node_pool;
+    if (!other.is_known() || !is_of_it) continue;
+    ++nodes;
+    if (other.stage == NodeStage::Draining || other.life.replaced_by) ++going;
+  }
+  return going < (nodes + 9) / 10;
+}
+
+// Pods of the node in whose place it is still have to come.
+bool is_awaited(const ClusterState& cluster, std::uint32_t n) {
+  return std::ranges::any_of(cluster.nodes, [n](const Node& other) {
+    return other.stage != NodeStage::Absent && other.life.replaced_by == n;
+  });
+}
+
 }  // namespace
 
 NodeProvisioner::NodeProvisioner(RunState& run, const Scheduler& scheduler, NodeLives& nodes,
@@ -104,6 +126,7 @@ NodeProvisioner::NodeProvisioner(RunState& run, const Scheduler& scheduler, Node
 }
 
 void NodeProvisioner::ask_for_nodes() {
+  nodes_.finish_replacements();
   if (!grows_ || !run_.cluster.grew || scheduler_.queue().size() == 0) return;
   run_.cluster.grew = false;
   const Provisioner& provisioner = run_.world.provisioner;
@@ -172,7 +195,7 @@ void NodeProvisioner::open_rooms(bool as_expected) {
         break;
       }
       case NodeStage::Ready:
-        rooms_.open(n, NodeRooms::Tickets::Free);
+        node.life.replaced_by ? rooms_.close(n) : rooms_.open(n, NodeRooms::Tickets::Free);
         break;
     }
   }
@@ -185,7 +208,7 @@ void NodeProvisioner::open_rooms(bool as_expected) {
 void NodeProvisioner::list_pods_that_leave() {
   pods_to_move_.clear();
   for (const Node& node : run_.cluster.nodes) {
-    if (node.stage == NodeStage::Draining) add_pods_of(node);
+    if (node.stage == NodeStage::Draining || node.life.replaced_by) add_pods_of(node);
   }
 }
 
@@ -205,14 +228,18 @@ void NodeProvisioner::place_pending(bool as_expected) {
   list_pods_that_leave();
   for (const std::size_t w : packing_order_) {
     for (const auto& [pools, pods] : pods_to_place(w)) {
-      std::int64_t left = pods;
-      for (const PoolSet& preferred : preferred_[w]) {
-        const NodeChoice choice{pools, preferred};
-        left = new_nodes_.place(w, choice, left - place_on_nodes(w, choice, left));
-      }
-      if (as_expected && left > 0) note_kept_off(w, pools);
+      if (place_anywhere(w, pools, pods) > 0 && as_expected) note_kept_off(w, pools);
     }
   }
+}
+
+// On nodes that are there or on new ones; how many are left.
+std::int64_t NodeProvisioner::place_anywhere(std::size_t w, PoolMask pools, std::int64_t pods) {
+  for (const PoolSet& preferred : preferred_[w]) {
+    const NodeChoice choice{pools, preferred};
+    pods = new_nodes_.place(w, choice, pods - place_on_nodes(w, choice, pods));
+  }
+  return pods;
 }
 
 // How many of the pods go onto nodes that are there and have room.
@@ -289,7 +316,8 @@ bool NodeProvisioner::pods_are_new() const {
 bool NodeProvisioner::is_removable(const Node& node) const {
   const PoolModel& pool = run_.cluster.pool(node);
   return node.stage == NodeStage::Ready && pool.most_nodes &&
-         nodes_.pool(index(node.pool)).nodes > pool.nodes && !(any_stays_ && holds_back(node));
+         nodes_.pool(index(node.pool)).nodes > pool.nodes && !node.life.replaced_by &&
+         !(any_stays_ && holds_back(node));
 }
 
 // Whose pods say that they must not be disturbed, or have a budget that lets nobody go now; once
@@ -332,17 +360,22 @@ void NodeProvisioner::add_pods_of(const Node& node) {
   });
 }
 
-// Whether the other nodes have room for all pods of this one, besides those that are Pending or
-// will be. An empty node that is about to go itself has none.
-bool NodeProvisioner::fits_elsewhere(std::uint32_t candidate) {
+// An empty node that is about to go itself has no room.
+void NodeProvisioner::open_others(std::uint32_t candidate) {
   for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
     const Node& node = run_.cluster.nodes[n];
-    const bool takes = n != candidate && node.stage == NodeStage::Ready &&
+    const bool takes = n != candidate && node.stage == NodeStage::Ready && !node.life.replaced_by &&
                        !(run_.cluster.is_empty(node) && is_removable(node));
     takes ? rooms_.open(n, NodeRooms::Tickets::Free) : rooms_.close(n);
   }
   new_nodes_.clear(true);
   list_pods_that_leave();
+}
+
+// Whether the other nodes have room for all pods of this one, besides those that are Pending or
+// will be.
+bool NodeProvisioner::fits_elsewhere(std::uint32_t candidate) {
+  open_others(candidate);
   for (const std::size_t w : packing_order_) {
     for (const auto& [pools, pods] : pods_to_place(w)) {
       place_on_nodes(w, {pools, preferred_[w].back()}, pods);
@@ -357,8 +390,40 @@ bool NodeProvisioner::fits_elsewhere(std::uint32_t candidate) {
   });
 }
 
+// Whether one new node that is cheaper starts in its place: with what room others have it holds
+// all pods. A spot node is not replaced by one of spot, which Karpenter does behind a feature gate
+// and where 15 types are cheaper. The limits of node pools count as if it were gone. Source:
+// sigs.k8s.io/karpenter, pkg/controllers/disruption, consolidation.computeConsolidation.
+bool NodeProvisioner::replace(std::uint32_t candidate) {
+  const Node& node = run_.cluster.nodes[candidate];
+  open_others(candidate);
+  new_nodes_.leave_out(index(node.pool));
+  std::vector<PodsToMove> its;
+  std::swap(its, pods_to_move_);
+  add_pods_of(node);
+  std::swap(its, pods_to_move_);
+  for (const std::size_t w : packing_order_) {
+    for (const auto& [pools, pods] : pods_to_place(w)) place_anywhere(w, pools, pods);
+    for (const PodsToMove& some : its) {
+      if (some.workload == w && place_anywhere(w, some.pools, some.pods) > 0) return false;
+    }
+  }
+  const auto place = new_nodes_.only_place();
+  if (!place) return false;
+  const std::size_t pool = index(run_.cluster.nodes[*place].pool);
+  const PoolModel& model = run_.world.pools[pool];
+  const bool to_spot = new_nodes_.may_be_spot(pool);
+  const bool on_demand = nodes_.falls_back(pool);
+  const bool from_spot = run_.cluster.pool(node).spot && !node.life.on_demand;
+  if (to_spot && (from_spot || !model.spot || on_demand)) return false;
+  const auto now = hourly_price(run_.cluster.pool(node), node.life.on_demand);
+  if (hourly_price(model, on_demand).per_hour >= now.per_hour) return false;
+  nodes_.replace(candidate, *place);
+  return true;
+}
+
 // Karpenter removes all empty nodes, and of the others the one with the fewest pods that fit on
-// nodes that are there.
+// nodes that are there, or on these and a cheaper new one.
 void NodeProvisioner::consolidate() {
   const auto due_at = [&](const Node& node) {
     return node.life.changed + run_.cluster.pool(node).consolidate_after + kConfirms;
@@ -380,8 +445,13 @@ void NodeProvisioner::consolidate() {
     if (due_at(node) > run_.now) next_due_ = std::min(next_due_, due_at(node));
   }
   for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
-    if (is_due(run_.cluster.nodes[n]) && run_.cluster.is_empty(run_.cluster.nodes[n]))
+    const Node& node = run_.cluster.nodes[n];
+    if (!is_due(node) || !run_.cluster.is_empty(node) || is_awaited(run_.cluster, n)) continue;
+    if (is_in_budget(run_.cluster, node)) {
       nodes_.remove(n);
+    } else {
+      next_due_ = run_.now;
+    }
   }
   candidates_.clear();
   for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
@@ -390,7 +460,12 @@ void NodeProvisioner::consolidate() {
     // As long as no pod came or went, the answer is the same.
     const bool examined =
         node.life.examined != kNever && node.life.examined >= run_.cluster.last_change;
-    if (!examined && is_due(node)) candidates_.push_back(n);
+    if (examined || !is_due(node)) continue;
+    if (is_in_budget(run_.cluster, node)) {
+      candidates_.push_back(n);
+    } else {
+      next_due_ = run_.now;
+    }
   }
   std::ranges::sort(candidates_, {}, [&](std::uint32_t n) {
     return std::pair(-run_.cluster.nodes[n].pods_free, n);
@@ -400,7 +475,13 @@ void NodeProvisioner::consolidate() {
       next_due_ = run_.now;  // others may go next
       return nodes_.remove(n);
     }
-    run_.cluster.nodes[n].life.examined = run_.now;
+    if (replace(n)) return;
+    Node& node = run_.cluster.nodes[n];
+    if (nodes_.falls_back(index(node.pool))) {
+      next_due_ = run_.now;  // as long as spot is exhausted
+    } else {
+      node.life.examined = run_.now;
+    }
   }
 }
 

@@ -14,9 +14,8 @@
 
 namespace slicewise::sim {
 
-// Karpenter and the Cluster Autoscaler: which nodes start, and which are taken away. Not modelled:
-// replacing a node by a cheaper one (consolidation removes nodes, and moves their pods), disruption
-// budgets.
+// Karpenter and the Cluster Autoscaler: which nodes start, which are taken away, and which are
+// replaced by a cheaper one. Not modelled: several nodes that are replaced by one.
 class NodeProvisioner {
  public:
   NodeProvisioner(RunState& run, const Scheduler& scheduler, NodeLives& nodes,
@@ -41,6 +40,7 @@ class NodeProvisioner {
   void list_pods_that_leave();
   std::vector<std::pair<PoolMask, std::int64_t>> pods_to_place(std::size_t workload) const;
   void place_pending(bool as_expected);
+  std::int64_t place_anywhere(std::size_t workload, PoolMask pools, std::int64_t pods);
   std::int64_t place_on_nodes(std::size_t workload, const NodeChoice& choice, std::int64_t pods);
   bool fit_on_nodes(std::size_t workload, PoolMask pools, std::int64_t pods);
   void note_kept_off(std::size_t workload, PoolMask pools);
@@ -49,7 +49,9 @@ class NodeProvisioner {
   bool is_removable(const Node& node) const;
   bool ask_who_stays();
   bool holds_back(const Node& node) const;
-  bool fits_elsewhere(std::uint32_t node);
+  void open_others(std::uint32_t candidate);
+  bool fits_elsewhere(std::uint32_t candidate);
+  bool replace(std::uint32_t candidate);
   void end_expired();
   void consolidate();
   void remove_unneeded();

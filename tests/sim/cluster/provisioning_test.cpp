@@ -371,6 +371,69 @@ TEST(Karpenter, MovesThePodsOfUnderutilizedNodes) {
   EXPECT_EQ(kept.node_pools[0].dynamics->removed, 2);  // once they are empty
 }
 
+// Three short pods and a long one on a node of four GPUs; of the same NodePool are nodes of one.
+Scenario left_alone(const char* small) {
+  Scenario s = elastic(3, 0, 8);
+  Workload rest = s.workloads[0];
+  rest.name.value = "long";
+  rest.count = 1;
+  rest.measured->unit_time = seconds(2'000);
+  rest.ignore_disruptions = true;  // it comes back at once
+  s.workloads.push_back(rest);
+  scenarios::NodePool large = s.node_pools[0];
+  s.node_pools[0].instance_type.value = small;
+  large.name.value = large.instance_type.value = "g4dn.12xlarge";
+  s.node_pools.insert(s.node_pools.begin(), large);
+  make_one_node_pool(s);
+  s.duration = seconds(4'000);
+  return s;
+}
+
+// The short ones end at 208 s, and 75 s later, at the look of 290 s, the small node starts. With
+// its GPU at 378 s the pod goes there, which has 30 s to end, starts over in 19 s and works 2000 s.
+TEST(Karpenter, ReplacesANodeByACheaperOne) {
+  Scenario s = left_alone("g4dn.xlarge");
+  const VariantResult r = demo::result(s);
+  EXPECT_EQ(r.node_pools[0].dynamics->launches, 1);
+  EXPECT_EQ(r.node_pools[1].dynamics->launches, 1);
+  EXPECT_EQ(r.pods.evicted, 1);
+  EXPECT_EQ(r.pods.succeeded, 4);
+  EXPECT_NEAR(r.node_pools[0].dynamics->node_hours * 3600, 408 - 13, 0.5);
+  EXPECT_NEAR(to_seconds(r.workloads[1].job_completion->p99), 378 + 30 + 19 + 2'000, 1);
+  EXPECT_EQ(parts_of(r.cost.ledger), r.cost.ledger.total);
+  s.node_pools[1].most_nodes = 1;
+  s.node_pools[0].most_nodes = 1;
+  EXPECT_EQ(demo::result(s).pods.evicted, 1) << "each type has its own limit";
+  s.provisioner.limits.emplace_back().gpus = 4;
+  for (const auto& pool : s.node_pools) s.provisioner.limits[0].pools.push_back(pool.name);
+  EXPECT_EQ(demo::result(s).pods.evicted, 1) << "the node that goes does not count";
+}
+
+TEST(Karpenter, KeepsANodeThatNoCheaperOneReplaces) {
+  const auto evicted = [](const Scenario& s) { return demo::result(s).pods.evicted; };
+  Scenario s = left_alone("g4dn.12xlarge");
+  EXPECT_EQ(evicted(s), 0);
+  s = left_alone("g4dn.xlarge");
+  s.provisioner.consolidation = Provisioner::Consolidation::WhenEmpty;
+  EXPECT_EQ(evicted(s), 0);
+  s = left_alone("g4dn.xlarge");
+  s.workloads[1].pod.annotations["karpenter.sh/do-not-disrupt"] = "true";
+  EXPECT_EQ(evicted(s), 0);
+  s = left_alone("g4dn.xlarge");
+  s.workloads[1].disruption_budget = scenarios::DisruptionBudget{};
+  s.workloads[1].disruption_budget->keeps = true;
+  s.workloads[1].disruption_budget->value = 1;
+  EXPECT_EQ(evicted(s), 0);
+  // From spot to spot only behind a feature gate; from on-demand to spot always.
+  s = left_alone("g4dn.xlarge");
+  s.node_pools[1].capacity_type = scenarios::CapacityType::Spot;
+  s.node_pools[1].spot.emplace().interruptions = Rate{0};
+  EXPECT_EQ(evicted(s), 1);
+  s.node_pools[0].capacity_type = scenarios::CapacityType::Spot;
+  s.node_pools[0].spot = s.node_pools[1].spot;
+  EXPECT_EQ(evicted(s), 0);
+}
+
 // The node is there from 1 s to 20 s.
 TEST(Billing, AMinuteAtLeastForEachLaunch) {
   Scenario s = elastic(1, 0, 1);
