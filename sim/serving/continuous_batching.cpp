@@ -67,8 +67,8 @@ void ContinuousBatching::preempt_last() {
   Sequence& last = running_.back();
   pool_.leave(last.prompt, last.cached, last.shared, last.request.prompt);
   last.prompt = last.request.input_tokens + last.answered;
-  last.cached = 0;
   last.chunk = 0;
+  last.left_at = pool_.left();
   if (slots_) slots_->leave(last.request.adapter);
   preempted_.push_back(last);
   running_.pop_back();
@@ -119,6 +119,7 @@ std::int64_t ContinuousBatching::continue_prompt(std::int64_t budget) {
 
 void ContinuousBatching::admit(const Next& which, TimePoint now) {
   Sequence& next = running_.emplace_back();
+  std::int32_t kept = 0;
   if (which.is_new) {
     next.request = waiting_[which.place];
     next.prompt = next.request.input_tokens;
@@ -128,13 +129,17 @@ void ContinuousBatching::admit(const Next& which, TimePoint now) {
     const auto thrown_out = preempted_.begin() + static_cast<std::ptrdiff_t>(which.place);
     next = *thrown_out;
     preempted_.erase(thrown_out);
+    if (limits_.prefix_caching) kept = pool_.kept(next.left_at, next.cached);
+    // Who left before it has as much less behind it.
+    for (Sequence& before : std::span(preempted_).first(which.place)) before.left_at += kept;
   }
   const LlmRequest& request = next.request;
   if (slots_) {
     if (which.is_new) slots_->stop_waiting(request.adapter);
     slots_->enter(request.adapter);
   }
-  const KeyValuePool::Taken taken = pool_.take(next.prompt, request.input_tokens, request.prompt);
+  const KeyValuePool::Taken taken =
+      pool_.take(next.prompt, request.input_tokens, request.prompt, kept);
   next.cached = taken.found;
   next.shared = taken.shared;
   if (!which.is_new) return;

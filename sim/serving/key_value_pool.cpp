@@ -11,11 +11,11 @@ KeyValuePool::KeyValuePool(std::int64_t size, double reuse, int block_size,
 }
 
 KeyValuePool::Taken KeyValuePool::take(std::int32_t tokens, std::int32_t input,
-                                       PrefixCache::Block prompt) {
+                                       PrefixCache::Block prompt, std::int32_t kept) {
   held_ += tokens;
   if (!prefixes_) {
     const auto reused = static_cast<std::int32_t>(reuse_ * static_cast<double>(input));
-    return {std::min(reused, tokens - 1), 0};
+    return {std::min(std::max(reused, kept), tokens - 1), 0};
   }
   // The last token is computed in any case: the answer follows from it.
   const std::int64_t found = std::min<std::int64_t>(prefixes_->found(prompt), tokens - 1);
@@ -29,6 +29,7 @@ KeyValuePool::Taken KeyValuePool::take(std::int32_t tokens, std::int32_t input,
 void KeyValuePool::leave(std::int32_t tokens, std::int32_t cached, std::int32_t shared,
                          PrefixCache::Block prompt) {
   held_ -= std::max(tokens, cached);
+  left_ += std::max(tokens, cached);
   if (prefixes_) held_ += shared - prefixes_->leave(prompt, cached);
 }
 

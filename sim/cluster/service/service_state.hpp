@@ -68,6 +68,7 @@ class LlmServer {
   static BatchingLimits limits_of(const LlmDemand& demand, const scenarios::Llm& llm) {
     BatchingLimits limits{demand.max_sequences, demand.max_batched_tokens, demand.cache_tokens,
                           llm.prefix_reuse, llm.block_size};
+    limits.prefix_caching = llm.prefix_caching;
     if (llm.adapters) {
       limits.adapters = {llm.adapters->at_once, llm.adapters->count, demand.adapter_load_s,
                          demand.adapter_read_s, to_seconds(llm.adapters->step_time)};

@@ -229,6 +229,7 @@ TEST(ThoroughContinuousBatching, EqualsSingleStepsInRandomHistories) {
   std::int64_t steps = 0;
   std::int64_t pieces = 0;
   std::int64_t found = 0;
+  std::int64_t kept = 0;
   for (int history = 0; history < 2000; ++history) {
     SCOPED_TRACE(history);
     const models::LlmStep law{1e-3 * (1 + random.below(30)), 1e-6 * (1 + random.below(300)),
@@ -239,6 +240,7 @@ TEST(ThoroughContinuousBatching, EqualsSingleStepsInRandomHistories) {
     const std::uint32_t longest = 1 + random.below(200);
     limits.cache_tokens = 1 + random.below(4 * longest);
     limits.prefix_reuse = random.below(2) == 0 ? 0 : 0.01 * random.below(101);
+    limits.prefix_caching = random.below(4) > 0;
     std::vector<LlmRequest> arrivals =
         random_requests(random, limits.cache_tokens, 1 + random.below(400'000), longest);
     for (LlmRequest& request : arrivals) {
@@ -273,11 +275,13 @@ TEST(ThoroughContinuousBatching, EqualsSingleStepsInRandomHistories) {
                 static_cast<double>(arrivals.size()) + 1);
     ASSERT_LE(server.pool().peak(), limits.cache_tokens);
     preempted += reference.preemptions;
+    kept += reference.kept_tokens;
     steps += reference.steps;
     pieces += got.pieces;
   }
   EXPECT_GT(preempted, 500);
   EXPECT_GT(found, 50'000);
+  EXPECT_GT(kept, 5'000);
   EXPECT_LT(pieces, steps / 2);
 }
 

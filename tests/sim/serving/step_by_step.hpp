@@ -6,6 +6,7 @@
 #include <deque>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "slicewise/sim/serving/continuous_batching.hpp"
@@ -47,7 +48,8 @@ class StepByStep {
   std::int64_t preemptions = 0;
   std::int64_t steps = 0;
   std::int64_t found = 0;
-  std::int64_t loads = 0;  // of adapters
+  std::int64_t loads = 0;        // of adapters
+  std::int64_t kept_tokens = 0;  // found by those that were thrown out
 
  private:
   struct Sequence {
@@ -59,6 +61,7 @@ class StepByStep {
     std::int64_t reserved;  // places of the pool
     bool prefilled;
     std::int64_t chunk = 0;
+    std::int64_t had = 0;  // of one thrown out: what was there
   };
 
   std::int64_t reserved() const {
@@ -99,7 +102,7 @@ class StepByStep {
     for (Sequence& sequence : running_) {
       if (!sequence.prefilled) take_chunk(sequence, budget);
     }
-    if (prefixes_) prefixes_->shrink(limits_.cache_tokens - reserved());
+    shrink();
     const auto most =
         static_cast<std::size_t>(std::min(limits_.max_sequences, limits_.max_batched_tokens));
     while (preemptions == preempted_before && budget > 0 && running_.size() < most) {
@@ -120,7 +123,7 @@ class StepByStep {
       }
       take_chunk(next, budget);
       running_.push_back(next);
-      if (prefixes_) prefixes_->shrink(limits_.cache_tokens - reserved());
+      shrink();
     }
     execute();
   }
@@ -162,19 +165,52 @@ class StepByStep {
   std::int64_t reuse(const Sequence& next) {
     const std::int64_t most = prompt(next) - 1;
     if (!prefixes_) {
-      return std::min(static_cast<std::int64_t>(limits_.prefix_reuse * next.request.input_tokens),
-                      most);
+      return std::min(
+          std::max(static_cast<std::int64_t>(limits_.prefix_reuse * next.request.input_tokens),
+                   kept(next)),
+          most);
     }
     const std::int64_t there = std::min(prefixes_->found(next.request.prompt), most);
     prefixes_->use(next.request.prompt);
     return there / limits_.block_size * limits_.block_size;
   }
 
+  // Without blocks: each token that has left by itself, in the order in which they go.
+  void leave(const Sequence& sequence) {
+    if (prefixes_) return prefixes_->leave(sequence.request.prompt, sequence.cached);
+    for (auto& [ticket, place] : left_) {
+      if (ticket == sequence.request.ticket) place = -1;  // of a former time
+    }
+    for (std::int64_t place = sequence.reserved; place-- > 0;) {
+      left_.emplace_back(sequence.request.ticket, place);
+    }
+  }
+  void shrink() {
+    const std::int64_t places = limits_.cache_tokens - reserved();
+    if (prefixes_) prefixes_->shrink(places);
+    while (static_cast<std::int64_t>(left_.size()) > places) left_.pop_front();
+  }
+  std::int64_t kept(const Sequence& next) {
+    if (!limits_.prefix_caching || next.had == 0) return 0;
+    std::int64_t there = 0;
+    const auto token = [&] { return std::pair(next.request.ticket, there); };
+    while (there < next.had && std::ranges::find(left_, token()) != left_.end()) {
+      ++there;
+    }
+    there -= there % limits_.block_size;
+    kept_tokens += there;
+    std::erase_if(left_, [&](const auto& one) {
+      return one.first == next.request.ticket && 0 <= one.second && one.second < there;
+    });
+    return there;
+  }
+
   void throw_out() {
     Sequence last = running_.back();
     running_.pop_back();
-    if (prefixes_) prefixes_->leave(last.request.prompt, last.cached);
+    leave(last);
     last.reserved = 0;
+    last.had = last.cached;
     last.cached = 0;
     last.chunk = 0;
     last.prefilled = false;
@@ -218,7 +254,7 @@ class StepByStep {
       if (sequence.prefilled && sequence.answered == sequence.request.output_tokens) {
         outcomes_.push_back(
             {sequence.request.ticket, sequence.started, sequence.first_token, now_});
-        if (prefixes_) prefixes_->leave(sequence.request.prompt, sequence.cached);
+        leave(sequence);
       } else {
         stay.push_back(sequence);
       }
@@ -234,7 +270,8 @@ class StepByStep {
   std::vector<Sequence> running_;
   std::vector<Outcome> outcomes_;
   std::optional<TokenCache> prefixes_;
-  std::vector<std::uint32_t> there_;  // adapters in a place
+  std::deque<std::pair<std::uint32_t, std::int64_t>> left_;  // ticket and place
+  std::vector<std::uint32_t> there_;                         // adapters in a place
   std::int64_t loads_ = 0;
 };
 

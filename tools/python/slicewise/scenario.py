@@ -6,6 +6,7 @@ import dataclasses
 import datetime
 import difflib
 import functools
+import pathlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, SupportsFloat, SupportsIndex, TypeVar, Union
 
@@ -313,7 +314,10 @@ class Scenario:
                interactive: bool = False, engine: str | None = None,
                progress: Progress = True) -> Page:
         """The page of `slicewise report`, as one HTML document; `interactive`: with the simulator
-        inside, of the file `engine` that tools/web/build writes."""
+        inside, of the file `engine` that tools/web/build writes, or of the wheel's own."""
+        own = pathlib.Path(__file__).with_name("slicewise-engine.js")
+        if interactive and engine is None and own.exists():
+            engine = str(own)
         files, words = self._files()
         return Page(ask(["report", *words, "--output=html", *flags(
             variant=_several(variant), replications=seeds, seed=seed, split=split,

@@ -43,6 +43,7 @@ struct BatchingLimits {
   double prefix_reuse = 0;        // share of a prompt's tokens whose keys and values are known
   int block_size = 16;            // tokens of prompts are found in whole blocks
   AdapterLimits adapters = {};
+  bool prefix_caching = true;  // what has left is found until its places are taken
 };
 
 // The scheduler of one server of a language model with continuous batching and chunked prefill, as
@@ -58,9 +59,10 @@ struct BatchingLimits {
 // a step that threw one out. The first token comes with the end of the step that ends the prefill;
 // a request leaves with the end of the step of its last token. Reused prefixes shorten the prefill,
 // not what it holds; so do blocks of prompts that the pool still has (PrefixCache), which requests
-// share, and what a request brings. A sequence that was thrown out finds its prompt, but not what
-// it had answered. The pool has no blocks of its own: up to 15 tokens per sequence less than
-// vLLM's. Attention reads the whole cache of each sequence of a step.
+// share, and what a request brings. A sequence that was thrown out finds what it had as far as
+// nobody has taken its places since (least recently left first); where blocks are known, of them
+// alone, not what it had answered. The pool has no blocks of its own: up to 15 tokens per sequence
+// less than vLLM's. Attention reads the whole cache of each sequence of a step.
 //
 // Adapters. Who waits for a place of an adapter is passed by those behind, as in vLLM's scheduler.
 // A step takes longer by load_s for each adapter that comes with it and, if it has any, by step_s
@@ -161,10 +163,11 @@ class ContinuousBatching {
     TimePoint started = kNever;
     TimePoint first_token = kNever;
     std::int32_t prompt = 0;    // tokens to prefill: the input, and what was answered before
-    std::int32_t cached = 0;    // of it, and of the answer
+    std::int32_t cached = 0;    // of it, and of the answer; of one thrown out: then
     std::int32_t chunk = 0;     // of the prompt, prefilled in the step under way
     std::int32_t answered = 0;  // output tokens
     std::int32_t shared = 0;    // tokens of the prompt's known blocks
+    std::int64_t left_at = 0;   // of one thrown out: KeyValuePool::left()
     double work_ticks = 0;
 
     bool decodes() const { return cached >= prompt; }

@@ -40,11 +40,22 @@ class KeyValuePool {
   }
 
   // Takes the places of `tokens`, of which the first `input` are the prompt's, and finds what is
-  // there of them.
-  Taken take(std::int32_t tokens, std::int32_t input, PrefixCache::Block prompt);
+  // there of them: `kept` of one that was thrown out.
+  Taken take(std::int32_t tokens, std::int32_t input, PrefixCache::Block prompt, std::int32_t kept);
   // Free for others; with blocks, the first `cached` tokens stay until somebody needs their places.
   void leave(std::int32_t tokens, std::int32_t cached, std::int32_t shared,
              PrefixCache::Block prompt);
+
+  // Places that were given back so far.
+  std::int64_t left() const { return left_; }
+  // Without blocks: of `cached` tokens that left when left() became `then`, those that are still
+  // there, in whole blocks. Of all that has left, places are taken in that order, a sequence's last
+  // ones first.
+  std::int32_t kept(std::int64_t then, std::int32_t cached) const {
+    if (prefixes_) return 0;
+    const std::int64_t there = std::clamp<std::int64_t>(free() - (left_ - then), 0, cached);
+    return static_cast<std::int32_t>(there - there % block_size_);
+  }
 
   // As answers grow; less than zero gives places back.
   void grow(std::int64_t tokens) { held_ += tokens; }
@@ -61,6 +72,7 @@ class KeyValuePool {
   int block_size_;
   std::int64_t held_ = 0;
   std::int64_t peak_ = 0;
+  std::int64_t left_ = 0;
   std::optional<PrefixCache> prefixes_;
 };
 
