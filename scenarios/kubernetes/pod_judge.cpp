@@ -120,11 +120,6 @@ class PodJudge {
       });
     });
     if (!has_gpu) return;
-    const Node* company = node_below(
-        &spec, {"affinity", "podAffinity", "requiredDuringSchedulingIgnoredDuringExecution"});
-    if (is_list(company) && !company->items.empty()) {
-      context_.files.not_simulated.push_back({"required podAffinity", company->where});
-    }
     if (const Node* deadline = spec.find("activeDeadlineSeconds")) {
       context_.files.not_simulated.push_back({"activeDeadlineSeconds", deadline->where});
     }
