@@ -134,12 +134,6 @@ class PodJudge {
       context_.files.not_simulated.push_back(
           {"preferred podAffinity and topologySpreadConstraints by more than labels", other});
     }
-    const Node* spreads = spec.find("topologySpreadConstraints");
-    for (const Node* one : items_of(spreads)) {
-      if (text_below(one, {"whenUnsatisfiable"}) == "ScheduleAnyway") continue;
-      context_.files.not_simulated.push_back(
-          {"topologySpreadConstraints with DoNotSchedule", one->where});
-    }
   }
 
   void judge_containers() {
