@@ -27,6 +27,8 @@ using scenarios::Scenario;
 using scenarios::Workload;
 using scenarios::WorkloadKind;
 
+constexpr const char* kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
+constexpr const char* kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
 constexpr const char* kClaim = "gpu";  // as the pod calls it
 constexpr const char* kSleepVariable = "VLLM_SERVER_DEV_MODE";
 
@@ -62,7 +64,8 @@ json selected_labels_of(const Scenario& scenario, const PodTemplate& pod) {
   json out = json::object();
   for (const Workload& other : scenario.workloads) {
     for (const std::string& key :
-         scenarios::selected_labels(other.pod.anti_affinity, other.pod.preferences)) {
+         scenarios::selected_labels(other.pod.pod_affinity, other.pod.anti_affinity,
+                                    other.pod.preferences)) {
       const auto label = pod.labels.find(key);
       if (label != pod.labels.end()) out[key] = label->second;
     }
@@ -82,35 +85,41 @@ json affinity_terms(const std::vector<scenarios::PodAffinityTerm>& terms) {
   return out;
 }
 
-json preferred_nodes(const std::vector<scenarios::PreferredNodes>& all) {
-  json out = json::array();
-  for (const scenarios::PreferredNodes& nodes : all) {
-    json expressions = json::array();
-    for (const scenarios::NodeRequirement& one : nodes.requirements) {
-      expressions.push_back({{"key", one.key}, {"operator", one.op}});
-      if (!one.values.empty()) expressions.back()["values"] = one.values;
-    }
-    out.push_back(
-        {{"weight", nodes.weight}, {"preference", {{"matchExpressions", std::move(expressions)}}}});
+json node_term(const std::vector<scenarios::NodeRequirement>& requirements) {
+  json expressions = json::array();
+  for (const scenarios::NodeRequirement& one : requirements) {
+    expressions.push_back({{"key", one.key}, {"operator", one.op}});
+    if (!one.values.empty()) expressions.back()["values"] = one.values;
+  }
+  return {{"matchExpressions", std::move(expressions)}};
+}
+
+json node_affinity(const PodTemplate& pod) {
+  json out = json::object();
+  for (const scenarios::NodeTerm& term : pod.node_affinity) {
+    out[kRequired]["nodeSelectorTerms"].push_back(node_term(term.requirements));
+  }
+  for (const scenarios::PreferredNodes& nodes : pod.preferences.nodes) {
+    out[kPreferred].push_back(
+        {{"weight", nodes.weight}, {"preference", node_term(nodes.requirements)}});
   }
   return out;
 }
 
-// A list of preferences replaces the manifest's, of which a scenario may have some only: no plan
-// changes them.
+// A list replaces the manifest's, of which a scenario may have some only: no plan changes them but
+// for anti-affinity.
 json affinity_of(const Workload& workload) {
   const PodTemplate& pod = workload.pod;
   const bool has_them = !workload.manifest.containers.empty();
-  constexpr const char* kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
-  constexpr const char* kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
   json out;
   const auto add = [&](const char* side, const char* how,
                        const std::vector<scenarios::PodAffinityTerm>& terms) {
     if (!terms.empty()) out[side][how] = affinity_terms(terms);
   };
-  if (!has_them && !pod.preferences.nodes.empty()) {
-    out["nodeAffinity"][kPreferred] = preferred_nodes(pod.preferences.nodes);
+  if (json nodes = node_affinity(pod); !has_them && !nodes.empty()) {
+    out["nodeAffinity"] = std::move(nodes);
   }
+  if (!has_them) add("podAffinity", kRequired, pod.pod_affinity);
   if (!has_them) add("podAffinity", kPreferred, pod.preferences.affinity);
   add("podAntiAffinity", kRequired, pod.anti_affinity);
   if (!has_them) add("podAntiAffinity", kPreferred, pod.preferences.anti_affinity);
@@ -133,11 +142,17 @@ json spread_of(const Workload& workload) {
 // Those of the workload, and those that a plan gives it.
 json spreads_of(const Workload& workload) {
   json out = json::array();
-  for (const scenarios::TopologySpread& soft : workload.pod.preferences.spread) {
-    out.push_back({{"maxSkew", soft.max_skew},
-                   {"topologyKey", soft.topology_key},
-                   {"whenUnsatisfiable", soft.when_unsatisfiable},
-                   {"labelSelector", {{"matchLabels", soft.match_labels}}}});
+  for (const scenarios::TopologySpread& rule : workload.pod.preferences.spread) {
+    out.push_back({{"maxSkew", rule.max_skew},
+                   {"topologyKey", rule.topology_key},
+                   {"whenUnsatisfiable", rule.when_unsatisfiable},
+                   {"labelSelector", {{"matchLabels", rule.match_labels}}}});
+    if (rule.min_domains > 1) out.back()["minDomains"] = rule.min_domains;
+    for (const auto& [key, policy] :
+         {std::pair("nodeAffinityPolicy", &rule.node_affinity_policy),
+          std::pair("nodeTaintsPolicy", &rule.node_taints_policy)}) {
+      if (!policy->empty()) out.back()[key] = *policy;
+    }
   }
   if (is_spread(workload)) out.push_back(spread_of(workload));
   return out;

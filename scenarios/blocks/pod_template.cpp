@@ -156,8 +156,6 @@ constexpr FieldList kVariable = list(kVariableFields);
 constexpr Word kImageArchitectures[] = {{kArchitectures[0], Architecture::Amd64},
                                         {kArchitectures[1], Architecture::Arm64}};
 
-constexpr Word kTopologyKeys[] = {"kubernetes.io/hostname"};
-
 constexpr Field kSelectorFields[] = {
     field<&PodAffinityTerm::match_labels>("matchLabels", "{gpu-memory: large}",
                                           "Labels of the pods; all pods when empty.")
@@ -169,9 +167,10 @@ constexpr Field kNamespacesOfTerm = field<&PodAffinityTerm::namespaces>(
     "namespaces", "[team-a, team-b]", "Namespaces of these pods; the pod's own when absent.");
 
 constexpr Field kAffinityTermFields[] = {
-    field<&PodAffinityTerm::topology_key>("topologyKey", "kubernetes.io/hostname",
-                                          "Where the two do not meet: on a node.")
-        .one_of(kTopologyKeys)
+    field<&PodAffinityTerm::topology_key>(
+        "topologyKey", "kubernetes.io/hostname",
+        "Where the two meet, or do not: on a node, or on all with one value of a label of pools.")
+        .positive()
         .needed(),
     inner("labelSelector", "{matchLabels: {gpu-memory: large}}", "Which pods.")
         .needed()
@@ -205,6 +204,7 @@ constexpr Field kPreferredTermFields[] = {
 };
 constexpr FieldList kPreferredTerm = block<PodAffinityTerm>(kPreferredTermFields);
 
+constexpr std::string_view kRequiredRules = "requiredDuringSchedulingIgnoredDuringExecution";
 constexpr std::string_view kPreferredRules = "preferredDuringSchedulingIgnoredDuringExecution";
 
 constexpr Word kNodeOperators[] = {"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"};
@@ -250,7 +250,31 @@ constexpr Field kPreferredNodesFields[] = {
 };
 constexpr FieldList kPreferredNodes = block<PreferredNodes>(kPreferredNodesFields);
 
+constexpr Field kNodeTermFields[] = {
+    field<&NodeTerm::requirements>(
+        "matchExpressions", "[{key: team, operator: In, values: [vision, audio]}]",
+        "Labels of the nodes, which have to meet all of it; without any no node does.")
+        .needed()
+        .of(kNodeRequirement),
+};
+constexpr FieldList kNodeTerm = block<NodeTerm>(kNodeTermFields);
+
+constexpr Field kRequiredNodesFields[] = {
+    field<&PodTemplate::node_affinity>(
+        "nodeSelectorTerms",
+        "[{matchExpressions: [{key: team, operator: In, values: [vision, audio]}]}]",
+        "Nodes that meet one of these.")
+        .needed()
+        .of(kNodeTerm),
+};
+constexpr FieldList kRequiredNodes = block<PodTemplate>(kRequiredNodesFields);
+
 constexpr Field kNodeAffinityFields[] = {
+    inner(kRequiredRules,
+          "{nodeSelectorTerms: [{matchExpressions: [{key: team, operator: In, values: [vision, "
+          "audio]}]}]}",
+          "Nodes that the pods need, beside those of nodeSelector.")
+        .of(kRequiredNodes),
     field<&PodTemplate::preferences, &PodPreferences::nodes>(
         kPreferredRules,
         "[{weight: 80, preference: {matchExpressions: [{key: karpenter.sh/capacity-type, operator: "
@@ -262,6 +286,11 @@ constexpr Field kNodeAffinityFields[] = {
 constexpr FieldList kNodeAffinity = block<PodTemplate>(kNodeAffinityFields);
 
 constexpr Field kPodAffinityFields[] = {
+    field<&PodTemplate::pod_affinity>(
+        kRequiredRules,
+        "[{topologyKey: topology.kubernetes.io/zone, labelSelector: {matchLabels: {app: cache}}}]",
+        "Pods that these need near; the first of those that need each other may be anywhere.")
+        .of(kAffinityTerm),
     field<&PodTemplate::preferences, &PodPreferences::affinity>(
         kPreferredRules,
         "[{weight: 100, podAffinityTerm: {topologyKey: kubernetes.io/hostname, labelSelector: "
@@ -272,10 +301,10 @@ constexpr Field kPodAffinityFields[] = {
 constexpr FieldList kPodAffinity = block<PodTemplate>(kPodAffinityFields);
 
 constexpr Field kPodAntiAffinityFields[] = {
-    field<&PodTemplate::anti_affinity>("requiredDuringSchedulingIgnoredDuringExecution",
+    field<&PodTemplate::anti_affinity>(kRequiredRules,
                                        "[{topologyKey: kubernetes.io/hostname, labelSelector: "
                                        "{matchLabels: {gpu-memory: large}}}]",
-                                       "Pods that are on no node with these, whichever came first.")
+                                       "Pods that are never near these, whichever came first.")
         .of(kAffinityTerm),
     field<&PodTemplate::preferences, &PodPreferences::anti_affinity>(
         kPreferredRules,
@@ -291,12 +320,12 @@ constexpr Field kAffinityFields[] = {
         "nodeAffinity",
         "{preferredDuringSchedulingIgnoredDuringExecution: [{weight: 80, preference: "
         "{matchExpressions: [{key: karpenter.sh/capacity-type, operator: In, values: [spot]}]}}]}",
-        "Which nodes the pods like; what they require of nodes is nodeSelector.")
+        "Which nodes the pods need beside nodeSelector, and which they like.")
         .of(kNodeAffinity),
     inner("podAffinity",
           "{preferredDuringSchedulingIgnoredDuringExecution: [{weight: 100, podAffinityTerm: "
           "{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: cache}}}}]}",
-          "Whose company the pods like.")
+          "Whose company the pods need, or like.")
         .of(kPodAffinity),
     inner("podAntiAffinity",
           "{requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, "
@@ -306,7 +335,8 @@ constexpr Field kAffinityFields[] = {
 };
 constexpr FieldList kAffinity = block<PodTemplate>(kAffinityFields);
 
-constexpr Word kWhenUnsatisfiable[] = {"ScheduleAnyway"};
+constexpr Word kWhenUnsatisfiable[] = {"ScheduleAnyway", "DoNotSchedule"};
+constexpr Word kInclusionPolicies[] = {"Honor", "Ignore"};
 
 constexpr Field kSpreadSelectorFields[] = {
     field<&TopologySpread::match_labels>("matchLabels", "{app: asr}",
@@ -316,8 +346,10 @@ constexpr Field kSpreadSelectorFields[] = {
 constexpr FieldList kSpreadSelector = block<TopologySpread>(kSpreadSelectorFields);
 
 constexpr Field kTopologySpreadFields[] = {
-    field<&TopologySpread::max_skew>("maxSkew", "1",
-                                     "The higher, the less differences between domains matter.")
+    field<&TopologySpread::max_skew>(
+        "maxSkew", "1",
+        "How many more of the pods a domain may have than the one with the fewest; of "
+        "ScheduleAnyway, the higher, the less differences matter.")
         .positive()
         .needed(),
     field<&TopologySpread::topology_key>(
@@ -326,9 +358,20 @@ constexpr Field kTopologySpreadFields[] = {
         .positive()
         .needed(),
     field<&TopologySpread::when_unsatisfiable>("whenUnsatisfiable", "ScheduleAnyway",
-                                               "DoNotSchedule is not simulated.")
+                                               "Pods wait for another domain, or have one all the same.")
         .one_of(kWhenUnsatisfiable)
         .needed(),
+    field<&TopologySpread::min_domains>(
+        "minDomains", "3", "Of DoNotSchedule: with fewer domains the fewest pods of one are none.")
+        .positive(),
+    field<&TopologySpread::node_affinity_policy>(
+        "nodeAffinityPolicy", "Ignore",
+        "Ignore counts nodes, too, that the pods do not select; Honor when absent.")
+        .one_of(kInclusionPolicies),
+    field<&TopologySpread::node_taints_policy>(
+        "nodeTaintsPolicy", "Honor",
+        "Honor leaves nodes out whose taints keep the pods off; Ignore when absent.")
+        .one_of(kInclusionPolicies),
     inner("labelSelector", "{matchLabels: {app: asr}}", "Which pods count.")
         .needed()
         .of(kSpreadSelector),

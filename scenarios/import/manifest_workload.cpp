@@ -457,12 +457,13 @@ class WorkloadDraft {
                       pod_.object_where);
     }
     for (const KeyValue& label : pod_.labels) workload_.labels.emplace_back(label.key, label.value);
+    workload_.pod_affinity = pod_.pod_affinity;
     workload_.anti_affinity = pod_.anti_affinity;
     workload_.host_ports = pod_.host_ports;
     workload_.preferences = pod_.preferences;
-    if (pod_.other_anti_affinity) {
-      report_.noted("required podAntiAffinity by zones, or by more than labels: not simulated",
-                    *pod_.other_anti_affinity);
+    if (pod_.other_rule) {
+      report_.noted("required podAffinity and podAntiAffinity by more than labels: not simulated",
+                    *pod_.other_rule);
     }
     for (const KeyValue& annotation : pod_.annotations) {
       if (annotation.key == kDoNotDisrupt || annotation.key == kSafeToEvict) {

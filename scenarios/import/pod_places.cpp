@@ -75,6 +75,9 @@ class PodPlaces {
       const bool chooses = !workload.nodes.empty() || !workload.either.empty();
       if (chooses || are_idle) keep_on_pools_of(workload);
       keep_preferences_of(workload);
+      keep_rules(workload, workload.pod_affinity);
+      keep_rules(workload, workload.anti_affinity);
+      keep_rules(workload, workload.preferences.spread);
       if (workload.architectures.empty()) take_images_of_nodes(workload);
     }
     write_labels_of_others();
@@ -89,6 +92,7 @@ class PodPlaces {
 
  private:
   void keep_on_pools_of(DraftWorkload& workload) {
+    const std::vector<NodeTerm> as_written = std::exchange(workload.node_affinity, {});
     std::vector<DraftPool*> offering;
     std::vector<DraftPool*> meant;
     for (DraftPool& pool : draft_.pools) {
@@ -108,15 +112,85 @@ class PodPlaces {
                        : is_carried(pool, label);
       });
     });
-    if (is_free) return;
     const auto is_kept_off = [&](const DraftPool* pool) {
       return std::ranges::any_of(workload.node_selector,
                                  [&](const auto& label) { return !is_carried(*pool, label); });
     };
-    const bool are_told_apart = std::ranges::all_of(offering, [&](const DraftPool* pool) {
-      return is_kept_off(pool) == (std::ranges::find(meant, pool) == meant.end());
+    const auto is_told = [&](const DraftPool* pool, bool kept_off) {
+      return kept_off == (std::ranges::find(meant, pool) == meant.end());
+    };
+    const bool is_own = is_by_own_labels(as_written) &&
+                        std::ranges::all_of(offering, [&](const DraftPool* pool) {
+                          return is_told(pool, is_kept_off(pool) || !meets_one(*pool, as_written));
+                        });
+    if (is_own) {
+      workload.node_affinity = as_written;
+      return;
+    }
+    const bool are_told_apart = std::ranges::all_of(
+        offering, [&](const DraftPool* pool) { return is_told(pool, is_kept_off(pool)); });
+    if (!is_free && !are_told_apart) select(meant, workload);
+  }
+
+  // Whether it says something of labels that pools themselves have.
+  bool is_by_own_labels(const std::vector<NodeTerm>& terms) const {
+    const auto is_own = [&](const NodeRequirement& one) {
+      return std::ranges::any_of(draft_.pools, [&](const DraftPool& pool) {
+        return std::ranges::any_of(pool.labels,
+                                   [&](const auto& label) { return label.first == one.key; });
+      });
+    };
+    return !terms.empty() && std::ranges::all_of(terms, [&](const NodeTerm& term) {
+      return std::ranges::all_of(term.requirements, is_own);
     });
-    if (!are_told_apart) select(meant, workload);
+  }
+
+  bool meets_one(const DraftPool& pool, const std::vector<NodeTerm>& terms) const {
+    return std::ranges::any_of(terms, [&](const NodeTerm& term) {
+      return std::ranges::all_of(term.requirements, [&](const NodeRequirement& one) {
+        return allows(one, carried_by(pool, one.key));
+      });
+    });
+  }
+
+  static bool is_required(const PodAffinityTerm& /*term*/) { return true; }
+  static bool is_required(const TopologySpread& spread) { return spread.is_required(); }
+
+  // Of domains that nodes of the scenario are not known to be of, pods would wait for good.
+  template <class Rule>
+  void keep_rules(const DraftWorkload& workload, std::vector<Rule>& rules) {
+    std::erase_if(rules, [&](const Rule& rule) {
+      const std::string& key = rule.topology_key;
+      if (key == kHostname || !is_required(rule)) return false;
+      std::vector<std::pair<DraftPool*, std::string>> domains;
+      for (DraftPool& pool : draft_.pools) {
+        if (!offers(pool, workload, options_) || !may_run_on(workload, pool, options_)) continue;
+        const auto domain = domain_of(pool, key);
+        if (!domain) {
+          report_.noted(fmt::format("what pods require of others by domains that nodes of a "
+                                    "scenario do not have, left out: {}",
+                                    key.substr(0, 60)),
+                        rule.where);
+          return true;
+        }
+        domains.emplace_back(&pool, *domain);
+      }
+      for (auto& [pool, domain] : domains) add_label({key, domain}, *pool);
+      return false;
+    });
+  }
+
+  // Of a NodePool or a group in one zone, too.
+  std::optional<std::string> domain_of(const DraftPool& pool, const std::string& key) const {
+    for (const NodeRequirement& one : pool.made_with) {
+      if (one.key == key && one.op == "In" && one.values.size() == 1) return one.values.front();
+    }
+    return carried_by(pool, key);
+  }
+
+  static void add_label(const std::pair<std::string, std::string>& label, DraftPool& pool) {
+    const bool is_own = std::ranges::find(pool.labels, label) != pool.labels.end();
+    if (!is_own) pool.labels.push_back(label);
   }
 
   // Pods that have no nodes but those of arm64 have images for them.
@@ -227,9 +301,7 @@ class PodPlaces {
       const bool is_made = label_by(simulated_maker(pool), key) == key && key != kEksctlGroupLabel;
       const std::optional<std::string> value = carried_by(pool, key);
       if (is_made || !is_wanted(value)) continue;
-      const std::pair label(key, *value);
-      const bool is_own = std::ranges::find(pool.labels, label) != pool.labels.end();
-      if (!is_own) pool.labels.push_back(label);
+      add_label({key, *value}, pool);
     }
   }
 
@@ -248,8 +320,7 @@ class PodPlaces {
       const bool has_it = label_by(pool.maker, kNodePoolLabel).has_value() &&
                           (named == pool.labels.end() || named->second == pool.name);
       std::pair label(has_it ? std::string(kNodePoolLabel) : kPoolLabel, pool.name);
-      const bool is_own = std::ranges::find(pool.labels, label) != pool.labels.end();
-      if (!has_it && !is_own) pool.labels.push_back(label);
+      if (!has_it) add_label(label, pool);
       return label;
     }
     const auto [known, is_new] =
@@ -342,6 +413,7 @@ void take_required_nodes(const PodFile& pod, DraftWorkload& workload) {
   }
   std::vector<std::vector<NodeRequirement>> terms = pod.affinity;
   std::erase_if(terms, [](const auto& term) { return term.empty(); });  // they match no node
+  for (const auto& term : terms) workload.node_affinity.push_back({term, term.front().where});
   if (terms.size() == 1) {
     workload.nodes.insert(workload.nodes.end(), terms.front().begin(), terms.front().end());
   } else {

@@ -334,6 +334,8 @@ class Writer {
     pod.claim.value = w.claim;
     pod.tolerations = w.tolerations;
     pod.node_selector = {w.node_selector.begin(), w.node_selector.end()};
+    pod.node_affinity = w.node_affinity;
+    pod.pod_affinity = w.pod_affinity;
     pod.anti_affinity = w.anti_affinity;
     pod.host_ports = w.host_ports;
     if (!pod.node_selector.contains(std::string(kArchitectureLabel))) {

@@ -104,11 +104,13 @@ struct DraftWorkload {
   std::vector<Toleration> tolerations;
   bool lacks_template = false;  // others that no file has may be among these
   DraftLabels node_selector;
+  std::vector<NodeTerm> node_affinity{};               // as it is written, beside the selector
   std::vector<NodeRequirement> nodes;                  // that it runs on, by their labels
   std::vector<std::vector<NodeRequirement>> either{};  // one of these lists has to hold, too
   std::vector<Architecture> architectures{};  // that its images are built for; empty: nobody says
   DraftLabels labels;
-  std::vector<PodAffinityTerm> anti_affinity;
+  std::vector<PodAffinityTerm> pod_affinity{};
+  std::vector<PodAffinityTerm> anti_affinity{};
   std::vector<Located<std::string>> host_ports{};
   PodPreferences preferences{};
   std::optional<DisruptionBudget> budget{};

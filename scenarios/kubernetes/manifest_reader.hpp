@@ -115,12 +115,13 @@ std::vector<KeyValue> pairs_of(const Node* mapping);
 std::vector<Taint> taints_of(const Node* list);
 std::vector<NodeRequirement> requirements_of(const Node* list);
 
-// Required podAntiAffinity of a pod's spec.
-struct PodAntiAffinity {
-  std::vector<PodAffinityTerm> by_node;
-  std::optional<SourceLocation> other;  // of a zone, or with a selector that is more than labels
+// Required podAffinity and podAntiAffinity of a pod's spec.
+struct RequiredCompany {
+  std::vector<PodAffinityTerm> affinity;
+  std::vector<PodAffinityTerm> anti_affinity;
+  std::optional<SourceLocation> other;  // with a selector that is more than labels
 };
-PodAntiAffinity anti_affinity_of(const Node& spec);
+RequiredCompany required_company_of(const Node& spec);
 
 // What it would rather have of other pods' company.
 struct ReadPreferences {

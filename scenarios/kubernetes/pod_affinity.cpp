@@ -60,18 +60,23 @@ std::optional<std::vector<PodAffinityTerm>> terms_of(const Node& term) {
 
 }  // namespace
 
-PodAntiAffinity anti_affinity_of(const Node& spec) {
-  PodAntiAffinity found;
-  const Node* required = node_below(
-      &spec, {"affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution"});
-  for (const Node* item : items_of(required)) {
-    const auto terms = is_map(item) ? terms_of(*item) : std::nullopt;
-    if (!terms || text_below(item, {"topologyKey"}) != kHostname) {
-      found.other = item->where;
-      continue;
+// One of several terms will do for who refuses company, not for who wants it.
+RequiredCompany required_company_of(const Node& spec) {
+  constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
+  RequiredCompany found;
+  const auto read = [&](std::string_view side, std::size_t most,
+                        std::vector<PodAffinityTerm>& into) {
+    for (const Node* item : items_of(node_below(&spec, {"affinity", side, kRequired}))) {
+      const auto terms = is_map(item) ? terms_of(*item) : std::nullopt;
+      if (!terms || terms->size() > most || text_below(item, {"topologyKey"}).empty()) {
+        found.other = item->where;
+      } else {
+        into.insert(into.end(), terms->begin(), terms->end());
+      }
     }
-    found.by_node.insert(found.by_node.end(), terms->begin(), terms->end());
-  }
+  };
+  read("podAffinity", 1, found.affinity);
+  read("podAntiAffinity", SIZE_MAX, found.anti_affinity);
   return found;
 }
 
@@ -117,19 +122,24 @@ void read_preferred_nodes(const Node* list, std::vector<PreferredNodes>& into) {
 }
 
 // nullopt: more than labels say which pods and nodes count.
-std::optional<TopologySpread> soft_spread_of(const Node& constraint) {
+std::optional<TopologySpread> spread_of(const Node& constraint) {
   constexpr std::int64_t kMostSkew = 2'147'483'647;
   const auto terms = terms_of(constraint);
   const auto skew = whole_of(text_below(&constraint, {"maxSkew"}));
-  const bool counts_other_nodes = text_below(&constraint, {"nodeAffinityPolicy"}) == "Ignore" ||
-                                  text_below(&constraint, {"nodeTaintsPolicy"}) == "Honor";
+  const auto domains = whole_of(text_below(&constraint, {"minDomains"}));
   const bool has_one = terms && terms->size() == 1 && skew && *skew >= 1 && *skew <= kMostSkew;
-  if (!has_one || counts_other_nodes) return std::nullopt;
+  if (!has_one) return std::nullopt;
   TopologySpread spread;
   spread.max_skew = static_cast<int>(*skew);
   spread.topology_key = terms->front().topology_key;
+  spread.when_unsatisfiable = text_below(&constraint, {"whenUnsatisfiable"});
   spread.match_labels = terms->front().match_labels;
   spread.where = constraint.where;
+  if (domains && *domains > 1) {
+    spread.min_domains = static_cast<int>(std::min(*domains, kMostSkew));
+  }
+  spread.node_affinity_policy = text_below(&constraint, {"nodeAffinityPolicy"});
+  spread.node_taints_policy = text_below(&constraint, {"nodeTaintsPolicy"});
   return spread;
 }
 
@@ -146,8 +156,7 @@ ReadPreferences preferences_of(const Node& spec) {
                        found.read.nodes);
   const Node* spreads = spec.find("topologySpreadConstraints");
   for (const Node* item : items_of(spreads)) {
-    if (text_below(item, {"whenUnsatisfiable"}) != "ScheduleAnyway") continue;
-    if (auto spread = soft_spread_of(*item)) {
+    if (auto spread = spread_of(*item)) {
       found.read.spread.push_back(*std::move(spread));
     } else {
       found.others.push_back(item->where);
@@ -160,7 +169,8 @@ ReadPreferences preferences_of(const Node& spec) {
 
 namespace slicewise::scenarios {
 
-std::set<std::string> selected_labels(std::span<const PodAffinityTerm> required,
+std::set<std::string> selected_labels(std::span<const PodAffinityTerm> affinity,
+                                      std::span<const PodAffinityTerm> anti_affinity,
                                       const PodPreferences& preferences) {
   std::set<std::string> keys;
   const auto add = [&](const auto& rules) {
@@ -168,7 +178,8 @@ std::set<std::string> selected_labels(std::span<const PodAffinityTerm> required,
       for (const auto& [key, value] : rule.match_labels) keys.insert(key);
     }
   };
-  add(required);
+  add(affinity);
+  add(anti_affinity);
   add(preferences.affinity);
   add(preferences.anti_affinity);
   add(preferences.spread);

@@ -120,11 +120,6 @@ class PodJudge {
       });
     });
     if (!has_gpu) return;
-    const Node* company = node_below(
-        &spec, {"affinity", "podAffinity", "requiredDuringSchedulingIgnoredDuringExecution"});
-    if (is_list(company) && !company->items.empty()) {
-      context_.files.not_simulated.push_back({"required podAffinity", company->where});
-    }
     if (const Node* deadline = spec.find("activeDeadlineSeconds")) {
       context_.files.not_simulated.push_back({"activeDeadlineSeconds", deadline->where});
     }
@@ -138,12 +133,6 @@ class PodJudge {
     for (const SourceLocation& other : preferred.others) {
       context_.files.not_simulated.push_back(
           {"preferred podAffinity and topologySpreadConstraints by more than labels", other});
-    }
-    const Node* spreads = spec.find("topologySpreadConstraints");
-    for (const Node* one : items_of(spreads)) {
-      if (text_below(one, {"whenUnsatisfiable"}) == "ScheduleAnyway") continue;
-      context_.files.not_simulated.push_back(
-          {"topologySpreadConstraints with DoNotSchedule", one->where});
     }
   }
 

@@ -240,9 +240,10 @@ class PodSpecReader {
         node_below(&spec, {"affinity", "nodeAffinity",
                            "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"});
     for (const Node* term : items_of(terms)) pod_.affinity.push_back(node_term_of(term));
-    PodAntiAffinity refused = anti_affinity_of(spec);
-    pod_.anti_affinity = std::move(refused.by_node);
-    pod_.other_anti_affinity = refused.other;
+    RequiredCompany company = required_company_of(spec);
+    pod_.pod_affinity = std::move(company.affinity);
+    pod_.anti_affinity = std::move(company.anti_affinity);
+    pod_.other_rule = company.other;
     pod_.preferences = preferences_of(spec).read;
     for (const Node* spread :
          {spread_by_node(spec), node_below(&spec, {"affinity", "podAntiAffinity"})}) {

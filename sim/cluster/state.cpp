@@ -163,6 +163,12 @@ double ClusterState::time_limit(const Pod& pod) const {
   return limits ? held->time_limit : 1;
 }
 
+std::vector<std::size_t> pools_of_nodes(const ClusterState& cluster) {
+  std::vector<std::size_t> pools;
+  for (const Node& node : cluster.nodes) pools.push_back(index(node.pool));
+  return pools;
+}
+
 ClusterState make_cluster(const World& world) {
   ClusterState cluster;
   cluster.world = &world;
@@ -171,7 +177,7 @@ ClusterState make_cluster(const World& world) {
       add_node(world, make_id<PoolId>(pool), cluster);
     }
   }
-  cluster.anti_affinity = AntiAffinity(world, cluster.nodes.size());
+  cluster.company = PodCompany(world, pools_of_nodes(cluster));
   for (std::size_t w = 0; w < world.workloads.size(); ++w) {
     for (int n = 0; n < world.workloads[w].spec.count; ++n) {
       Pod pod;

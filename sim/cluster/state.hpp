@@ -15,7 +15,7 @@
 #include "slicewise/sim/world.hpp"
 #include "slicewise/units.hpp"
 
-#include "../world/anti_affinity.hpp"
+#include "../world/pod_company.hpp"
 
 // The state of one replication's cluster, as plain arrays indexed by ids.
 namespace slicewise::sim {
@@ -181,7 +181,7 @@ struct ClusterState {
   std::vector<Node> nodes;
   std::vector<Domain> domains;
   std::vector<Pod> pods;
-  AntiAffinity anti_affinity;
+  PodCompany company;
   TimePoint last_change;  // a pod came or went on any node
   bool grew = false;      // pods or nodes came or went since the provisioner was asked
 
@@ -311,6 +311,9 @@ inline TimePoint first_submission(const Workload& workload, std::size_t nth) {
   return after(TimePoint{}, static_cast<std::int64_t>(nth), workload.submit_interval.ns,
                workload.submit_at.ns);
 }
+
+// Of each node.
+std::vector<std::size_t> pools_of_nodes(const ClusterState& cluster);
 
 // Empty nodes and unsubmitted pods.
 ClusterState make_cluster(const World& world);

@@ -106,6 +106,14 @@ std::string pending_help(const World& world, std::span<const Replication> replic
   if (gave(RejectCause::AntiAffinity) || gave(RejectCause::ExistingAntiAffinity)) {
     return "add nodes: podTemplate.affinity lets each have one of these pods";
   }
+  if (gave(RejectCause::Affinity)) {
+    return "podTemplate.affinity.podAffinity wants pods near that are not there, or whose nodes are "
+           "full: add nodes there, or let the pods rather have their company (preferred...)";
+  }
+  if (gave(RejectCause::Spread) || gave(RejectCause::SpreadLabel)) {
+    return "add nodes in the domains with the fewest of these pods, or raise maxSkew of "
+           "podTemplate.topologySpreadConstraints";
+  }
   if (gave(RejectCause::HostPorts)) {
     return "add nodes, or leave podTemplate.hostPorts out: one pod of a node has a port of it";
   }

@@ -25,7 +25,12 @@ bool has_untolerated_taint(const PoolModel& pool, const PodTemplate& pod) {
 }
 
 bool matches_selector(const PoolModel& pool, const PodTemplate& pod) {
-  return std::ranges::includes(pool.labels, pod.node_selector);
+  // A term without requirements is met by no node.
+  const auto is_met = [&](const scenarios::NodeTerm& term) {
+    return !term.requirements.empty() && meets(pool.labels, term.requirements);
+  };
+  return std::ranges::includes(pool.labels, pod.node_selector) &&
+         (pod.node_affinity.empty() || std::ranges::any_of(pod.node_affinity, is_met));
 }
 
 bool admits(const PoolModel& pool, const PodTemplate& pod) {
@@ -51,8 +56,8 @@ bool selects(const Workload& a, const scenarios::TopologySpread& spread, const W
 }
 
 bool meets(const std::map<std::string, std::string>& labels,
-           const scenarios::PreferredNodes& nodes) {
-  return std::ranges::all_of(nodes.requirements, [&](const scenarios::NodeRequirement& one) {
+           const std::vector<scenarios::NodeRequirement>& nodes) {
+  return std::ranges::all_of(nodes, [&](const scenarios::NodeRequirement& one) {
     const auto label = labels.find(one.key);
     return label == labels.end() ? scenarios::allows(one, std::nullopt)
                                  : scenarios::allows(one, label->second);
@@ -61,8 +66,13 @@ bool meets(const std::map<std::string, std::string>& labels,
 
 bool shuns(const Workload& a, const Workload& b) {
   return std::ranges::any_of(a.pod.anti_affinity, [&](const scenarios::PodAffinityTerm& term) {
-    return selects(a, term, b);
+    return term.topology_key == scenarios::kHostname && selects(a, term, b);
   });
+}
+
+bool refuses_some(const PodTemplate& pod) {
+  return !pod.anti_affinity.empty() || !pod.pod_affinity.empty() || !pod.host_ports.empty() ||
+         std::ranges::any_of(pod.preferences.spread, &scenarios::TopologySpread::is_required);
 }
 
 bool shares_port(const PodTemplate& a, const PodTemplate& b) {

@@ -31,19 +31,17 @@ bool selects(const Workload& a, const scenarios::TopologySpread& spread, const W
 
 // Whether nodes with these labels are among them.
 bool meets(const std::map<std::string, std::string>& labels,
-           const scenarios::PreferredNodes& nodes);
+           const std::vector<scenarios::NodeRequirement>& nodes);
 
-// Whether a required anti-affinity of the pods of `a` keeps them off nodes that have one of `b`, or
-// a port of the node that both want.
+// Whether a required anti-affinity of the pods of `a` by kubernetes.io/hostname keeps them off nodes
+// that have one of `b`, or a port of the node that both want.
 bool shuns(const Workload& a, const Workload& b);
 bool shares_port(const PodTemplate& a, const PodTemplate& b);
 inline bool refuses(const Workload& a, const Workload& b) {
   return shuns(a, b) || shares_port(a.pod, b.pod);
 }
-// Whether they refuse anybody.
-inline bool refuses_some(const PodTemplate& pod) {
-  return !pod.anti_affinity.empty() || !pod.host_ports.empty();
-}
+// Whether it hangs on others where they may be.
+bool refuses_some(const PodTemplate& pod);
 
 // Pods with several GPUs: a process on each, all in step.
 

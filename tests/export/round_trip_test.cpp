@@ -190,10 +190,27 @@ TEST(RoundTrip, WhoIsKeptApart) {
   scenarios::TopologySpread& spread = workload.pod.preferences.spread.front();
   spread.topology_key = scenarios::kHostname;
   spread.match_labels["gpu-memory"] = "large";
+  workload.pod.preferences.spread.push_back(spread);
+  scenarios::TopologySpread& required = workload.pod.preferences.spread.back();
+  required.when_unsatisfiable = scenarios::kDoNotSchedule;
+  required.topology_key = scenarios::kZoneLabel;
+  required.max_skew = 100;
+  required.min_domains = 2;
+  required.node_affinity_policy = "Ignore";
+  required.node_taints_policy = "Honor";
+  for (scenarios::NodePool& pool : given.node_pools) {
+    pool.labels[std::string(scenarios::kZoneLabel)] = "us-east-1a";
+    pool.labels["rank"] = "7";
+  }
+  workload.pod.pod_affinity = {workload.pod.preferences.affinity.front()};
+  workload.pod.pod_affinity.front().weight = 0;
+  workload.pod.node_affinity = {{{{"rank", "Gt", {"5"}, {}}}, {}}};
   const Scenario again = expect_round_trip(given, {"helm-values", "karpenter", "pod-patch"});
   ASSERT_FALSE(again.workloads.empty());
   const scenarios::PodTemplate& pod = again.workloads.front().pod;
   EXPECT_EQ(pod.anti_affinity, workload.pod.anti_affinity);
+  EXPECT_EQ(pod.pod_affinity, workload.pod.pod_affinity);
+  EXPECT_EQ(pod.node_affinity, workload.pod.node_affinity);
   EXPECT_EQ(pod.preferences, workload.pod.preferences);
   EXPECT_EQ(pod.labels, (std::map<std::string, std::string>{{"gpu-memory", "large"}}));
 }

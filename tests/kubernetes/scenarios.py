@@ -9,10 +9,11 @@ import pathlib
 import random
 import sys
 
-COUNT = 170
+COUNT = 230
 REFUSE_FROM = 80  # scenarios whose pods refuse each other
 PREFER_FROM = 110  # ... or like and dislike each other, and say how they spread
 NODES_FROM = 140  # ... or prefer some nodes, and take ports of them
+REQUIRE_FROM = 170  # ... or need company, distance, domains or nodes
 # Whole GPUs, and how much CPU and memory its nodes have about.
 TYPES = {"g4dn.xlarge": (1, 3, 13), "g5.xlarge": (1, 3, 13), "g6.2xlarge": (1, 7, 28),
          "g4dn.12xlarge": (4, 47, 180), "g5.12xlarge": (4, 47, 180), "p3.8xlarge": (4, 31, 230)}
@@ -150,13 +151,55 @@ def prefer_nodes(dice, workloads):
             template["hostPorts"] = dice.choice([["8000"], ["8000", "9000"], ["8000/UDP"]])
 
 
+def require(dice, workloads):
+    """Labels, and what pods need: company and distance by node and by zone, how they spread, and nodes."""
+    for made in workloads:
+        template = made["podTemplate"]
+        template["labels"] = {"size": dice.choice(["large", "large", "small"])}
+
+        def rule(key, odds_of_own):
+            own = template["labels"]["size"]
+            size = own if dice.random() < odds_of_own else dice.choice(["large", "small"])
+            return {"topologyKey": key, "labelSelector": {"matchLabels": {"size": size}}}
+
+        def some_key():
+            return dice.choice(["kubernetes.io/hostname", ZONE, ZONE, "team"])
+
+        kind = dice.choice(["podAffinity", "podAntiAffinity", "spread", "spread", "nodes", ""])
+        if kind == "spread":
+            keys = dice.choice([[ZONE], ["team"], ["kubernetes.io/hostname"], [ZONE, "kubernetes.io/hostname"]])
+            template["topologySpreadConstraints"] = [
+                {"maxSkew": dice.randint(1, 2), "whenUnsatisfiable": "DoNotSchedule", **rule(key, 0.8)}
+                for key in keys]
+            for one in template["topologySpreadConstraints"]:
+                for field, values, odds in (("minDomains", [2, 3], 0.2), ("nodeAffinityPolicy", ["Ignore"], 0.2),
+                                            ("nodeTaintsPolicy", ["Honor"], 0.3)):
+                    if dice.random() < odds:
+                        one[field] = dice.choice(values)
+        elif kind == "nodes":
+            terms = [{"matchExpressions": [dice.choice([
+                {"key": "team", "operator": dice.choice(["In", "NotIn"]), "values": [dice.choice("ab")]},
+                {"key": ZONE, "operator": dice.choice(["Exists", "DoesNotExist"])},
+                {"key": "rank", "operator": dice.choice(["Gt", "Lt"]), "values": ["2"]}])
+                for _ in range(dice.randint(1, 2))]} for _ in range(dice.randint(1, 2))]
+            template["affinity"] = {"nodeAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
+        elif kind:
+            template["affinity"] = {kind: {
+                "requiredDuringSchedulingIgnoredDuringExecution": [rule(some_key(), 0.6)]}}
+
+
 def scenario(number):
     dice = random.Random(number)
     pools = [pool(dice, n) for n in range(dice.randint(1, 3))]
     ends = dice.random() < 0.3
     workloads = [workload(dice, n, pools, ends) for n in range(dice.randint(2, 5))]
     workloads += [urgent(dice, len(workloads) + n, pools, ends) for n in range(dice.choice([0, 1, 2]))]
-    if number >= NODES_FROM:
+    if number >= REQUIRE_FROM:
+        require(dice, workloads)
+        for made, *_ in pools:
+            made["labels"]["rank"] = str(dice.randint(1, 3))
+    elif number >= NODES_FROM:
         prefer_nodes(dice, workloads)
     elif number >= PREFER_FROM:
         prefer(dice, workloads)

@@ -118,14 +118,26 @@ json affinity_terms(const std::vector<scenarios::PodAffinityTerm>& list) {
   return terms;
 }
 
+json requirements(const std::vector<scenarios::NodeRequirement>& all) {
+  json list = json::array();
+  for (const scenarios::NodeRequirement& one : all) {
+    list.push_back({{"key", one.key}, {"operator", one.op}, {"values", one.values}});
+  }
+  return list;
+}
+
 json preferred_nodes(const scenarios::PodTemplate& pod) {
   json list = json::array();
   for (const scenarios::PreferredNodes& nodes : pod.preferences.nodes) {
-    json requirements = json::array();
-    for (const scenarios::NodeRequirement& one : nodes.requirements) {
-      requirements.push_back({{"key", one.key}, {"operator", one.op}, {"values", one.values}});
-    }
-    list.push_back({{"weight", nodes.weight}, {"requirements", std::move(requirements)}});
+    list.push_back({{"weight", nodes.weight}, {"requirements", requirements(nodes.requirements)}});
+  }
+  return list;
+}
+
+json required_nodes(const scenarios::PodTemplate& pod) {
+  json list = json::array();
+  for (const scenarios::NodeTerm& term : pod.node_affinity) {
+    list.push_back({{"requirements", requirements(term.requirements)}});
   }
   return list;
 }
@@ -141,7 +153,11 @@ json spreads(const scenarios::PodTemplate& pod) {
   for (const scenarios::TopologySpread& spread : pod.preferences.spread) {
     list.push_back({{"topologyKey", spread.topology_key},
                     {"labels", spread.match_labels},
-                    {"maxSkew", spread.max_skew}});
+                    {"maxSkew", spread.max_skew},
+                    {"minDomains", spread.min_domains},
+                    {"whenUnsatisfiable", spread.when_unsatisfiable},
+                    {"nodeAffinityPolicy", spread.node_affinity_policy},
+                    {"nodeTaintsPolicy", spread.node_taints_policy}});
   }
   return list;
 }
@@ -194,11 +210,13 @@ json workloads(const sim::World& world) {
          {"memory", pod.memory_request.count},
          {"extended", asked},
          {"labels", pod.labels},
+         {"affinity", affinity_terms(pod.pod_affinity)},
          {"antiAffinity", affinity_terms(pod.anti_affinity)},
          {"likes", affinity_terms(pod.preferences.affinity)},
          {"dislikes", affinity_terms(pod.preferences.anti_affinity)},
          {"spreads", spreads(pod)},
          {"preferredNodes", preferred_nodes(pod)},
+         {"requiredNodes", required_nodes(pod)},
          {"hostPorts", host_ports(pod)},
          {"nodeSelector", pod.node_selector},
          {"tolerations", tolerations(pod)}});
@@ -233,8 +251,9 @@ std::string out_of_scope(const sim::World& world) {
     if (workload.spec.autoscaling) return "replicas come and go";
     if (workload.spec.disruption_budget) return "budgets of disruption";
     const scenarios::PodPreferences& wants = workload.spec.pod.preferences;
+    const scenarios::PodTemplate& pod = workload.spec.pod;
     for (const auto* terms :
-         {&workload.spec.pod.anti_affinity, &wants.affinity, &wants.anti_affinity}) {
+         {&pod.pod_affinity, &pod.anti_affinity, &wants.affinity, &wants.anti_affinity}) {
       const auto names_spaces = [](const auto& term) { return !term.namespaces.empty(); };
       if (std::ranges::any_of(*terms, names_spaces)) return "affinity to other namespaces";
     }

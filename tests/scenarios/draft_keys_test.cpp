@@ -65,11 +65,13 @@ TEST(DraftKeys, OfWorkloadsAreThoseOfTheFields) {
     workload.node_selector = {{"team", "vision"}};
     workload.labels = {{"team", "vision"}};
     workload.anti_affinity = {{{{"team", "vision"}}, {"team-a"}, std::string(kHostname), {}}};
+    workload.pod_affinity = workload.anti_affinity;
+    workload.node_affinity = {{{{"team", "Gt", {"1"}, {}}}, {}}};
     workload.preferences.affinity = {
         {{{"team", "vision"}}, {"team-a"}, std::string(kZoneLabel), {}, 50}};
     workload.preferences.anti_affinity = {{{{"team", "audio"}}, {}, std::string(kHostname), {}, 1}};
     workload.preferences.spread = {
-        {2, std::string(kHostname), "ScheduleAnyway", {{"team", "vision"}}, {}}};
+        {2, std::string(kHostname), "DoNotSchedule", {{"team", "vision"}}, {}, 3, "Ignore", "Honor"}};
     workload.preferences.nodes = {{80, {{"team", "In", {"vision", "audio"}, {}}}, {}}};
     workload.budget = DisruptionBudget{true, false, 1, {}, "vision-budget"};
     workload.environment = {{"TF_FORCE_GPU_ALLOW_GROWTH", "true"}};

@@ -137,8 +137,9 @@ struct PodFile {
   // One of these lists has to hold; one without requirements never does.
   std::vector<std::vector<NodeRequirement>> affinity;
   std::vector<KeyValue> labels;                       // of the pods
-  std::vector<PodAffinityTerm> anti_affinity;         // required, by node
-  std::optional<SourceLocation> other_anti_affinity;  // a required one that is not among these
+  std::vector<PodAffinityTerm> pod_affinity{};        // required
+  std::vector<PodAffinityTerm> anti_affinity{};       // required
+  std::optional<SourceLocation> other_rule{};         // a required one that is not among these
   std::vector<Located<std::string>> host_ports{};     // as PodTemplate has them
   PodPreferences preferences{};
   std::optional<SourceLocation> spread;  // a topologySpreadConstraint by node, or podAntiAffinity

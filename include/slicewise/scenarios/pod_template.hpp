@@ -48,11 +48,11 @@ inline constexpr std::string_view kHostname = "kubernetes.io/hostname";
 inline constexpr std::string_view kZoneLabel = "topology.kubernetes.io/zone";
 
 // Pods, and the domains of nodes that they are to share with others or not. Of a required
-// podAntiAffinity: no node has a pod with it and one that it selects.
+// podAntiAffinity: no domain has a pod with it and one that it selects.
 struct PodAffinityTerm {
   std::map<std::string, std::string> match_labels;  // empty: every pod
   std::vector<std::string> namespaces;              // empty: the pod's own
-  std::string topology_key;                         // kubernetes.io/hostname where it is required
+  std::string topology_key;                         // the label of nodes that makes the domains
   SourceLocation where;
   int weight = 0;  // 1 to 100 of a preferred one
 
@@ -62,18 +62,37 @@ struct PodAffinityTerm {
   }
 };
 
-// The fewer pods that it selects are in the domain of a node, the better.
+inline constexpr std::string_view kDoNotSchedule = "DoNotSchedule";
+
+// The fewer pods that it selects are in the domain of a node, the better (ScheduleAnyway), or no
+// domain has more than max_skew of them above that with the fewest (DoNotSchedule).
 struct TopologySpread {
   int max_skew = 1;
   std::string topology_key;
   std::string when_unsatisfiable = "ScheduleAnyway";
   std::map<std::string, std::string> match_labels;  // in the pod's own namespace; empty: none
   SourceLocation where;
+  int min_domains = 1;  // of DoNotSchedule: where fewer are there, the fewest pods are none
+  // "Honor", "Ignore": whether nodes count only that the pods select, and whose taints they
+  // tolerate; "" Honor of the one, Ignore of the other.
+  std::string node_affinity_policy{};
+  std::string node_taints_policy{};
 
+  bool is_required() const { return when_unsatisfiable == kDoNotSchedule; }
   bool operator==(const TopologySpread& other) const {
     return max_skew == other.max_skew && topology_key == other.topology_key &&
-           match_labels == other.match_labels;
+           when_unsatisfiable == other.when_unsatisfiable && match_labels == other.match_labels &&
+           min_domains == other.min_domains && node_affinity_policy == other.node_affinity_policy &&
+           node_taints_policy == other.node_taints_policy;
   }
+};
+
+// Nodes with labels that meet all of it.
+struct NodeTerm {
+  std::vector<NodeRequirement> requirements;
+  SourceLocation where;
+
+  bool operator==(const NodeTerm& other) const { return requirements == other.requirements; }
 };
 
 // Nodes with labels that meet all of it.
@@ -87,7 +106,7 @@ struct PreferredNodes {
   }
 };
 
-// What pods would rather have. No node is refused for it.
+// What pods would rather have: no node is refused for it but by a spread that is required.
 struct PodPreferences {
   std::vector<PodAffinityTerm> affinity;
   std::vector<PodAffinityTerm> anti_affinity;
@@ -107,7 +126,9 @@ struct PodTemplate {
   Located<std::string> claim;             // of Scenario::claims, in place of these; "" none
   std::vector<Toleration> tolerations;
   std::map<std::string, std::string> node_selector;
-  std::vector<PodAffinityTerm> anti_affinity;  // required
+  std::vector<NodeTerm> node_affinity{};         // required: one of them; empty: all nodes
+  std::vector<PodAffinityTerm> pod_affinity{};   // required: all of them
+  std::vector<PodAffinityTerm> anti_affinity{};  // required
   // Ports of their node that the pods take, "8000", "53/UDP": one pod of a node has each.
   std::vector<Located<std::string>> host_ports{};
   PodPreferences preferences{};
@@ -120,7 +141,8 @@ struct PodTemplate {
 };
 
 // Keys of the labels by which pods select others that they want near or far.
-std::set<std::string> selected_labels(std::span<const PodAffinityTerm> required,
+std::set<std::string> selected_labels(std::span<const PodAffinityTerm> affinity,
+                                      std::span<const PodAffinityTerm> anti_affinity,
                                       const PodPreferences& preferences);
 
 // What a workload waits for before any Job of it is made, as a ReplicatedJob of a JobSet does.

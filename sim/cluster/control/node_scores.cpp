@@ -9,6 +9,7 @@
 #include "slicewise/portable_math.hpp"
 
 #include "../../world/admission.hpp"
+#include "../../world/pod_company.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -30,10 +31,6 @@ constexpr int kTaintWeight = 3;
 constexpr int kNodeSkew = 3;
 constexpr int kZoneSkew = 5;
 constexpr std::int64_t kIgnored = -1;
-
-bool has_label_of(const PoolModel& pool, const scenarios::TopologySpread& spread) {
-  return spread.topology_key == scenarios::kHostname || pool.labels.contains(spread.topology_key);
-}
 
 double used_share(std::int64_t used, std::int64_t all) {
   return std::min(1.0, static_cast<double>(used) / static_cast<double>(all));
@@ -68,7 +65,7 @@ std::int64_t disliked(const PoolModel& pool, const PodTemplate& pod) {
 std::int64_t liked(const PoolModel& pool, const PodTemplate& pod) {
   std::int64_t weight = 0;
   for (const scenarios::PreferredNodes& nodes : pod.preferences.nodes) {
-    if (meets(pool.labels, nodes)) weight += nodes.weight;
+    if (meets(pool.labels, nodes.requirements)) weight += nodes.weight;
   }
   return weight;
 }
@@ -81,7 +78,7 @@ Bytes scored_memory(Bytes request) { return request.count > 0 ? request : kUnreq
 
 NodeScores::NodeScores(const ClusterState& cluster)
     : cluster_(cluster),
-      tallies_(cluster),
+      tallies_(*cluster.world, pools_of_nodes(cluster)),
       spread_(cluster.world->workloads.size()),
       likes_(cluster.world->workloads.size()) {
   const World& world = *cluster.world;
@@ -113,14 +110,9 @@ void NodeScores::add_spread(std::size_t w) {
   const auto& own = workload.pod.preferences.spread;
   Spreading& by = spread_[w];
   by.is_own = !own.empty();
-  std::vector<char> counted;
-  for (const PoolModel& pool : world.pools) {
-    const bool counts =
-        matches_selector(pool, workload.pod) &&
-        std::ranges::all_of(own, [&](const auto& rule) { return has_label_of(pool, rule); });
-    counted.push_back(counts ? 1 : 0);
-  }
   for (const scenarios::TopologySpread& rule : own) {
+    if (rule.is_required()) continue;
+    const std::vector<char> counted = counted_pools(world, workload.pod, rule);
     by.rules.push_back({tallies_.add(rule.topology_key, counted), rule.max_skew});
     for (std::size_t other = 0; other < world.workloads.size(); ++other) {
       if (!selects(workload, rule, world.workloads[other].spec)) continue;
@@ -130,6 +122,7 @@ void NodeScores::add_spread(std::size_t w) {
   const bool has_replica_set =
       workload.kind == WorkloadKind::Deployment || workload.kind == WorkloadKind::Service;
   if (!own.empty() || !has_replica_set) return;
+  const std::vector<char> counted = counted_pools(world, workload.pod, {});
   by.rules = {{tallies_.add(scenarios::kHostname, counted), kNodeSkew},
               {tallies_.add(scenarios::kZoneLabel, counted), kZoneSkew}};
   for (const SpreadRule& rule : by.rules) tallies_.take(rule.tally, w, 1);

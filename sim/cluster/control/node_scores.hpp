@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "../state.hpp"
-#include "domain_tallies.hpp"
+#include "../../world/domain_tallies.hpp"
 
 namespace slicewise::sim {
 
@@ -40,8 +40,8 @@ class NodeScores {
   // alike in it: O(nodes).
   void compare(std::vector<Candidate>& nodes, std::size_t workload);
 
-  void bound(std::uint32_t pod) { tallies_.count(pod, 1); }
-  void released(std::uint32_t pod) { tallies_.count(pod, -1); }
+  void bound(std::uint32_t pod) { count(pod, 1); }
+  void released(std::uint32_t pod) { count(pod, -1); }
 
  private:
   struct SpreadRule {
@@ -61,6 +61,10 @@ class NodeScores {
     std::int64_t weight = 0;  // of the preferences that they meet
   };
 
+  void count(std::uint32_t pod, std::int64_t pods) {
+    const Pod& one = cluster_.pods[pod];
+    tallies_.count(index(one.node), index(one.workload), pods);
+  }
   void add_spread(std::size_t workload);
   void add_likes(std::size_t workload);
   void add_pools(std::size_t workload);

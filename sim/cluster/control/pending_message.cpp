@@ -33,6 +33,12 @@ std::string cause_text(const World& world, std::size_t cause) {
       return "node(s) didn't match pod anti-affinity rules";
     case RejectCause::ExistingAntiAffinity:
       return "node(s) didn't satisfy existing pods anti-affinity rules";
+    case RejectCause::Affinity:
+      return "node(s) didn't match pod affinity rules";
+    case RejectCause::Spread:
+      return "node(s) didn't match pod topology spread constraints";
+    case RejectCause::SpreadLabel:
+      return "node(s) didn't match pod topology spread constraints (missing required label)";
     case RejectCause::HostPorts:
       return "node(s) didn't have free ports for the requested pod ports";
     case RejectCause::Devices:

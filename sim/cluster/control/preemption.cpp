@@ -83,12 +83,19 @@ bool Preemption::fits(std::size_t w, bool only_free) const {
 bool Preemption::take(std::size_t w, bool only_free) {
   if (!fits(w, only_free)) return false;
   std::int64_t left = run_.world.workloads[w].pods_per_job;
-  for (std::uint32_t n = 0; left > 0; ++n) {
+  taken_.clear();
+  for (std::uint32_t n = 0; left > 0 && n < run_.cluster.nodes.size(); ++n) {
     const std::int64_t pods = rooms_->take(n, w, std::min(left, room(n, w, only_free)));
     if (only_free) free_->take(n, w, pods);
+    taken_.insert(taken_.end(), static_cast<std::size_t>(pods), n);
     left -= pods;
   }
-  return true;
+  // Those that keep company may find that one of them leaves none to others.
+  for (std::size_t t = 0; left > 0 && t < taken_.size(); ++t) {
+    rooms_->give(taken_[t], w);
+    if (only_free) free_->give(taken_[t], w);
+  }
+  return left == 0;
 }
 
 bool Preemption::make_room_for(std::uint32_t wanted) {

@@ -67,6 +67,7 @@ class Preemption {
   std::optional<NodeRooms> rooms_;  // nullopt: another queue, which stops nobody
   std::optional<NodeRooms> free_;   // what is free whoever is stopped
   std::vector<std::uint32_t> victims_;
+  std::vector<std::uint32_t> taken_;     // scratch: nodes, a pod of a job each
   std::vector<RankedPods::Rank> order_;  // of those that run and may have to go
   std::vector<std::size_t> waiting_;     // by workload: of its queue, how many may still go in
   TimePoint looked_{-1};

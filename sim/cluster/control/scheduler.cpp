@@ -67,11 +67,27 @@ bool waits_for_good(const PoolModel& pool, const Node& node) {
          node.next_change == pool.layout_changes.size();
 }
 
+RejectCause cause_of(PodCompany::Refusal refusal) {
+  switch (refusal) {
+    case PodCompany::Refusal::Affinity:
+      return RejectCause::Affinity;
+    case PodCompany::Refusal::AntiAffinity:
+      return RejectCause::AntiAffinity;
+    case PodCompany::Refusal::ExistingAntiAffinity:
+      return RejectCause::ExistingAntiAffinity;
+    case PodCompany::Refusal::Spread:
+      return RejectCause::Spread;
+    case PodCompany::Refusal::SpreadLabel:
+      return RejectCause::SpreadLabel;
+  }
+  return RejectCause::Affinity;
+}
+
 // What the node's company would be with those whose places are kept there.
 void count_nominees(ClusterState& cluster, const Nominations& nominated, std::uint32_t node,
                     std::uint32_t pod, std::int64_t change) {
   nominated.for_each_kept(node, pod, [&](std::uint32_t other) {
-    cluster.anti_affinity.count(node, index(cluster.pods[other].workload), change);
+    cluster.company.count(node, index(cluster.pods[other].workload), change);
   });
 }
 
@@ -155,8 +171,8 @@ void Scheduler::withdraw(std::uint32_t pod) {
 }
 
 // Filters as kube-scheduler does: taints, selectors and ports stop at the first, NodeResourcesFit
-// counts every resource that is short, InterPodAffinity looks at what is left, and then
-// DynamicResources.
+// counts every resource that is short, PodTopologySpread and InterPodAffinity look at what is left,
+// and then DynamicResources.
 template <class Kept>
 bool Scheduler::fits(const Node& node, std::size_t w, const Kept& kept) {
   const WorkloadModel& workload = cluster_.world->workloads[w];
@@ -168,7 +184,7 @@ bool Scheduler::fits(const Node& node, std::size_t w, const Kept& kept) {
     return false;
   }
   const auto n = static_cast<std::size_t>(&node - cluster_.nodes.data());
-  if (cluster_.anti_affinity.any() && cluster_.anti_affinity.lacks_port(n, w)) {
+  if (cluster_.company.lacks_port(n, w)) {
     ++scratch_.nodes_by_cause[static_cast<std::size_t>(RejectCause::HostPorts)];
     return false;
   }
@@ -197,17 +213,16 @@ bool Scheduler::fits(const Node& node, std::size_t w, const Kept& kept) {
 }
 
 bool Scheduler::fits_company(std::uint32_t node, std::size_t w, std::uint32_t pod) {
-  AntiAffinity& there = cluster_.anti_affinity;
+  const PodCompany& there = cluster_.company;
   if (!there.any()) return true;
   count_nominees(cluster_, nominated_, node, pod, 1);
-  const bool refuses = there.refuses_some(node, w);
-  const bool is_refused = there.is_refused(node, w);
-  const bool admitted = there.admits(node, w);
+  const bool lacks_port = there.lacks_port(node, w);
+  auto refusal = there.reject(node, w);
   count_nominees(cluster_, nominated_, node, pod, -1);
-  if (admitted) return true;
-  const RejectCause cause = refuses      ? RejectCause::AntiAffinity
-                            : is_refused ? RejectCause::ExistingAntiAffinity
-                                         : RejectCause::HostPorts;  // of a nominee
+  // Who wants company has to have it without those that may still go elsewhere, too.
+  if (!refusal && !nominated_.empty()) refusal = there.reject(node, w);
+  if (!refusal && !lacks_port) return true;
+  const RejectCause cause = lacks_port ? RejectCause::HostPorts : cause_of(*refusal);
   ++scratch_.nodes_by_cause[static_cast<std::size_t>(cause)];
   return false;
 }
@@ -225,6 +240,9 @@ std::optional<std::uint32_t> Scheduler::choose_node(std::uint32_t pod) {
   const std::size_t w = index(cluster_.pods[pod].workload);
   const WorkloadModel& workload = cluster_.world->workloads[w];
   scratch_.nodes = 0;
+  for (std::uint32_t n = 0; cluster_.company.spreads(w) && n < cluster_.nodes.size(); ++n) {
+    cluster_.company.set_there(n, cluster_.nodes[n].is_known());
+  }
   const bool any_kept = !nominated_.empty();
   const auto suits = [&](std::uint32_t n) {
     const Node& node = cluster_.nodes[n];
@@ -279,7 +297,8 @@ void Scheduler::bind(std::uint32_t pod_index, NodeId node_id, TimePoint now) {
   node.scored_cpu_free = node.scored_cpu_free - scored_cpu(workload.spec.pod.cpu_request);
   node.scored_memory_free -= scored_memory(workload.spec.pod.memory_request);
   --node.pods_free;
-  cluster_.anti_affinity.count(index(node_id), index(pod.workload), 1);
+  cluster_.company.count(index(node_id), index(pod.workload), 1);
+  for (const std::size_t w : cluster_.company.woken_by(index(pod.workload))) queue_.may_fit(w);
   pod.tickets.clear();
   pod.ranks.clear();
   if (workload.by_claim) {
@@ -348,12 +367,16 @@ std::uint32_t Scheduler::take_context(std::uint32_t pod, DomainId id) {
   return static_cast<std::uint32_t>(free_context - domain.owner.begin());
 }
 
-void Scheduler::release(std::uint32_t pod_index) {
+void Scheduler::release(std::uint32_t pod) {
+  queue_.freed();
+  give_back(pod);
+}
+
+void Scheduler::give_back(std::uint32_t pod_index) {
   Pod& pod = cluster_.pods[pod_index];
   scores_.released(pod_index);
   if (policy_) policy_->released(pod_index);
   if (easy_) easy_->released(pod_index);
-  queue_.freed();
   Node& node = cluster_.nodes[index(pod.node)];
   const WorkloadModel& workload = cluster_.model(pod);
   node.cpu_free = node.cpu_free + workload.spec.pod.cpu_request;
@@ -361,7 +384,7 @@ void Scheduler::release(std::uint32_t pod_index) {
   node.scored_cpu_free = node.scored_cpu_free + scored_cpu(workload.spec.pod.cpu_request);
   node.scored_memory_free += scored_memory(workload.spec.pod.memory_request);
   ++node.pods_free;
-  cluster_.anti_affinity.count(index(pod.node), index(pod.workload), -1);
+  cluster_.company.count(index(pod.node), index(pod.workload), -1);
   std::erase(node.without_gpu, pod_index);
   if (workload.by_claim) {
     claims_.give_back(pod);
@@ -403,9 +426,9 @@ bool Scheduler::holds_gang(std::uint32_t pod) {
                  offer ? node.tickets_free[*offer] : 0};
     const auto n = static_cast<std::uint32_t>(&node - cluster_.nodes.data());
     if (!nominated_.empty()) free -= nominated_.kept(n, pod);
-    const bool has_company = cluster_.anti_affinity.any();
+    const bool has_company = cluster_.company.any();
     if (has_company) count_nominees(cluster_, nominated_, n, pod, 1);
-    room += cluster_.anti_affinity.room(n, w, free.holds(workload));
+    room += cluster_.company.room(n, w, free.holds(workload));
     if (has_company) count_nominees(cluster_, nominated_, n, pod, -1);
     return room >= workload.pods_per_job;
   });
@@ -417,8 +440,15 @@ bool Scheduler::place(std::uint32_t pod, std::size_t w, TimePoint now) {
   auto node = choose_node(pod);
   if (!node || (pods > 1 && !holds_gang(pod))) return false;
   const auto kept = nominated_.node_of(pod);
+  const std::uint32_t first = pod;
   for (const std::uint32_t end = pod + static_cast<std::uint32_t>(pods);; node = choose_node(pod)) {
-    bind(pod, make_id<NodeId>(node.value()), now);  // holds_gang() has counted the places
+    // holds_gang() has counted the places, but not whom they leave without company.
+    if (!node) {
+      bound_.resize(bound_.size() - (pod - first));
+      while (pod-- > first) give_back(pod);
+      return false;
+    }
+    bind(pod, make_id<NodeId>(*node), now);
     bound_.push_back(pod);
     if (nominated_.clear(pod) && kept != node) queue_.freed();
     if (++pod == end) return true;
@@ -472,7 +502,7 @@ std::int64_t Scheduler::on_empty(const Node& node, const WorkloadModel& workload
     if (!node.is_known()) empty.tickets = pool.offers[*offer].expected_per_node;
   }
   const auto w = static_cast<std::size_t>(&workload - cluster_.world->workloads.data());
-  return cluster_.anti_affinity.on_empty(w, empty.holds(workload));
+  return cluster_.company.on_empty(index(node.pool), w, empty.holds(workload));
 }
 
 bool Scheduler::fits_empty_node(const Pod& pod) const {

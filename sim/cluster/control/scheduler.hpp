@@ -25,7 +25,7 @@ namespace slicewise::sim {
 class Preemption;
 
 // kube-scheduler: takes Pending pods by priority, then age; filters nodes by every resource,
-// taints, node selectors and anti-affinity; scores them (NodeScores), or by a policy of `slicewise
+// taints, node selectors and company (PodCompany); scores them (NodeScores), or by a policy of `slicewise
 // replay`; retries unschedulable pods when resources were freed (SchedulingQueue). The pod is then
 // handed to the device plugin, which picks the GPU. With spec.scheduler.queue `easy` only those go
 // by a pod that fits nowhere that do not delay it. The pods of a gang are placed together or not at
@@ -83,6 +83,7 @@ class Scheduler {
   bool place(std::uint32_t pod, std::size_t workload, TimePoint now);
   bool holds_gang(std::uint32_t pod);
   void bind(std::uint32_t pod, NodeId node, TimePoint now);
+  void give_back(std::uint32_t pod);
   void take_tickets(Pod& pod, const Node& node, const WorkloadModel& workload);
   void give_tickets_back(const Pod& pod, const WorkloadModel& workload);
   std::uint32_t take_context(std::uint32_t pod, DomainId domain);

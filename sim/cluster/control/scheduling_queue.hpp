@@ -107,6 +107,12 @@ class SchedulingQueue {
     freed_in_cycle_ = true;
   }
 
+  // Pods of the workload may: one has come that they wait for.
+  void may_fit(std::size_t workload) {
+    freed_in_cycle_ = freed_in_cycle_ || may_fit_[workload] != MayFit::All;
+    may_fit_[workload] = MayFit::All;
+  }
+
   std::uint32_t pod(const Candidate& candidate) const {
     const auto& [workload, place] = candidate;
     return ranked_ ? ranked_->of(workload)[place] : of_workload_[workload][place];

@@ -17,6 +17,7 @@ void Terminations::begin(std::uint32_t pod) {
     }
     if (is_bound(ends.phase)) {
       endings_.push_back({p, run_.now, works ? run_.now + kTerminationGracePeriod : run_.now});
+      count_spread(p, -1);
     }
   });
   arm();

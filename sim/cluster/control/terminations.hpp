@@ -52,7 +52,10 @@ class Terminations {
   void idle(std::uint32_t pod);
   // It has given its place back.
   void gone(std::uint32_t pod) {
-    if (!endings_.empty()) std::erase_if(endings_, [&](const Ending& e) { return e.pod == pod; });
+    if (!endings_.empty() &&
+        std::erase_if(endings_, [&](const Ending& e) { return e.pod == pod; }) > 0) {
+      count_spread(pod, 1);
+    }
   }
   void on_timer();
 
@@ -64,6 +67,11 @@ class Terminations {
   };
 
   void arm();
+  // Who ends is no longer among those that are spread.
+  void count_spread(std::uint32_t pod, std::int64_t pods) {
+    const Pod& one = run_.cluster.pods[pod];
+    run_.cluster.company.count_spread(index(one.node), index(one.workload), pods);
+  }
 
   RunState& run_;
   Services& services_;

@@ -11,6 +11,7 @@ std::optional<std::uint32_t> VictimChoice::node_for(std::uint32_t pod,
   std::optional<std::uint32_t> chosen;
   Rank least;
   allowed_.clear();
+  if (company_.any()) company_ = cluster_.company;
   for (std::size_t w = 0; budgets.any() && w < cluster_.world->workloads.size(); ++w) {
     allowed_.push_back(budgets.allowed(w));
   }
@@ -22,7 +23,10 @@ std::optional<std::uint32_t> VictimChoice::node_for(std::uint32_t pod,
     if (model.resource && !model.on_pool[index(node.pool)].offer) continue;
     find_lower(n, priority(pod));
     put_kept_first();
-    if (lower_.empty() || !spare(n, pod) || victims_.empty()) continue;
+    if (lower_.empty()) continue;
+    const bool fits = spare(n, pod);
+    company_.copy(n, cluster_.company);
+    if (!fits || victims_.empty()) continue;
     const Rank here = rank();
     if (chosen && here >= least) continue;
     chosen = n;
@@ -61,13 +65,21 @@ bool VictimChoice::spare(std::uint32_t n, std::uint32_t pod) {
   PodRoom room{node.pods_free, node.cpu_free.count, node.memory_free.count,
                offer ? node.tickets_free[*offer] : 0};
   room -= nominated_.kept(n, pod);
-  company_.copy(n, cluster_.anti_affinity);
   const auto count = [&](std::uint32_t p, std::int64_t change) {
     company_.count(n, index(cluster_.pods[p].workload), change);
   };
   nominated_.for_each_kept(n, pod, [&](std::uint32_t p) { count(p, 1); });
   const std::size_t w = index(cluster_.pods[pod].workload);
-  const auto fits = [&] { return room.holds(model) >= 1 && company_.admits(n, w); };
+  const auto admits = [&] {
+    if (!company_.admits(n, w)) return false;
+    if (nominated_.empty()) return true;
+    // Without those that may still go elsewhere, too.
+    nominated_.for_each_kept(n, pod, [&](std::uint32_t p) { count(p, -1); });
+    const bool admitted = company_.admits(n, w);
+    nominated_.for_each_kept(n, pod, [&](std::uint32_t p) { count(p, 1); });
+    return admitted;
+  };
+  const auto fits = [&] { return room.holds(model) >= 1 && admits(); };
   for (const std::uint32_t p : lower_) {
     room += nominated_.taken(n, p, model);
     count(p, -1);

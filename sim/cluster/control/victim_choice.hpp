@@ -25,7 +25,7 @@ namespace slicewise::sim {
 class VictimChoice {
  public:
   VictimChoice(const ClusterState& cluster, const Nominations& nominated)
-      : cluster_(cluster), nominated_(nominated), company_(cluster.anti_affinity) {}
+      : cluster_(cluster), nominated_(nominated), company_(cluster.company) {}
 
   // For the pod; nullopt: none makes it fit. Else victims() are on that node.
   std::optional<std::uint32_t> node_for(std::uint32_t pod, const DisruptionBudgets& budgets);
@@ -55,7 +55,7 @@ class VictimChoice {
 
   const ClusterState& cluster_;
   const Nominations& nominated_;
-  AntiAffinity company_;                              // in thought
+  PodCompany company_;                               // in thought
   std::vector<std::uint32_t> lower_;                  // on a node, of lower priority
   std::size_t kept_ = 0;                              // of them, the first ones: by a budget
   std::vector<std::optional<std::int64_t>> allowed_;  // by workload; empty: there are no budgets

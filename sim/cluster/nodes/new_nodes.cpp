@@ -82,7 +82,7 @@ std::int64_t NewNodes::room(const NewNode& node, std::size_t pool, std::size_t w
   const auto place = lives_.free_place(pool);
   if (!run_.world.pools[pool].most_nodes || !place || !is_within_limits(pool, node)) return 0;
   const std::int64_t on_empty = rooms_.on_empty(pool, w, tickets_of(pool));
-  if (node.pods.empty() || on_empty == 0) return on_empty;
+  if (on_empty == 0 || (node.pods.empty() && !rooms_.reaches(w))) return on_empty;
   rooms_.open(*place, tickets_of(pool));
   bool holds_all = true;
   for (const auto& [workload, pods] : node.pods) {
@@ -146,13 +146,19 @@ void NewNodes::fill(NewNode& node, const Fit& fit, std::size_t w, const NodeChoi
   }
 }
 
-std::int64_t NewNodes::place(std::size_t w, const NodeChoice& choice, std::int64_t pods) {
+std::int64_t NewNodes::place_on_opened(std::size_t w, const NodeChoice& choice,
+                                       std::int64_t pods) {
   for (NewNode& node : nodes_) {
     if (pods == 0) return 0;
     const Fit fit = best_fit(node, w, choice, pods);
     if (fit.pods > 0) fill(node, fit, w, choice);
     pods -= fit.pods;
   }
+  return pods;
+}
+
+std::int64_t NewNodes::place(std::size_t w, const NodeChoice& choice, std::int64_t pods) {
+  pods = place_on_opened(w, choice, pods);
   while (pods > 0) {
     NewNode node;
     const Fit fit = best_fit(node, w, choice, pods);
@@ -161,6 +167,7 @@ std::int64_t NewNodes::place(std::size_t w, const NodeChoice& choice, std::int64
     fill(node, fit, w, choice);
     pods -= fit.pods;
     nodes_.push_back(std::move(node));
+    if (rooms_.reaches(w)) pods = place_on_opened(w, choice, pods);  // it makes room there
   }
   return pods;
 }

@@ -67,6 +67,7 @@ class NewNodes {
   double waste(const Fit& fit, std::size_t workload) const;
   Fit best_fit(const NewNode& node, std::size_t workload, const NodeChoice& choice,
                std::int64_t pods) const;
+  std::int64_t place_on_opened(std::size_t workload, const NodeChoice& choice, std::int64_t pods);
   void fill(NewNode& node, const Fit& fit, std::size_t workload, const NodeChoice& choice);
   void exchange(NewNode& node, std::size_t pool);
 

@@ -64,7 +64,7 @@ std::vector<std::vector<char>> preferred_pools(const World& world, const PodTemp
     for (const PoolModel& pool : world.pools) {
       std::map<std::string, std::string> labels = pool.labels;
       for (const std::string& label : pool.late_labels) labels.erase(label);
-      set.push_back(meets(labels, nodes) ? 1 : 0);
+      set.push_back(meets(labels, nodes.requirements) ? 1 : 0);
     }
   }
   sets.emplace_back(world.pools.size(), char{1});
@@ -246,11 +246,15 @@ std::int64_t NodeProvisioner::place_anywhere(std::size_t w, PoolMask pools, std:
 std::int64_t NodeProvisioner::place_on_nodes(std::size_t w, const NodeChoice& choice,
                                              std::int64_t pods) {
   std::int64_t left = pods;
-  for (std::uint32_t n = 0; n < run_.cluster.nodes.size() && left > 0; ++n) {
-    const Node& node = run_.cluster.nodes[n];
-    if (node.stage == NodeStage::Absent || !choice.has(index(node.pool))) continue;
-    left -= rooms_.take(n, w, left);
-  }
+  std::int64_t before = 0;
+  do {
+    before = left;
+    for (std::uint32_t n = 0; n < run_.cluster.nodes.size() && left > 0; ++n) {
+      const Node& node = run_.cluster.nodes[n];
+      if (node.stage == NodeStage::Absent || !choice.has(index(node.pool))) continue;
+      left -= rooms_.take(n, w, left);
+    }
+  } while (left > 0 && left < before && rooms_.reaches(w));  // one makes room for the other
   return pods - left;
 }
 

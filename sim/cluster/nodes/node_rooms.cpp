@@ -6,7 +6,7 @@
 namespace slicewise::sim {
 
 NodeRooms::NodeRooms(const ClusterState& cluster)
-    : cluster_(cluster), rooms_(cluster.nodes.size()), company_(cluster.anti_affinity) {
+    : cluster_(cluster), rooms_(cluster.nodes.size()), company_(cluster.company) {
   for (const PoolModel& pool : cluster.world->pools) {
     PoolModel unseen;  // as far as admits() looks at it
     unseen.labels = pool.labels;
@@ -22,6 +22,13 @@ NodeRooms::NodeRooms(const ClusterState& cluster)
     }
   }
   tickets_.resize(rooms_.size() * offers_);
+  // Karpenter spreads over all domains that its nodes could have. Source: sigs.k8s.io/karpenter,
+  // pkg/controllers/provisioning/scheduling, topologygroup.go, domainMinCount.
+  const World& world = *cluster.world;
+  const bool foresees = world.provisioner.kind == scenarios::Provisioner::Kind::Karpenter;
+  for (std::size_t p = 0; foresees && p < world.pools.size(); ++p) {
+    if (world.pools[p].most_nodes) company_.foresee(p);
+  }
 }
 
 std::int64_t NodeRooms::tickets_of(std::size_t pool, std::size_t offer, std::size_t layout,
@@ -34,7 +41,7 @@ std::int64_t NodeRooms::tickets_of(std::size_t pool, std::size_t offer, std::siz
 void NodeRooms::open(std::uint32_t n, Tickets tickets) {
   const Node& node = cluster_.nodes[n];
   rooms_[n] = {true, {node.pods_free, node.cpu_free.count, node.memory_free.count, 0}};
-  company_.copy(n, cluster_.anti_affinity);
+  company_.copy(n, cluster_.company);
   for (std::size_t offer = 0; offer < node.tickets_free.size(); ++offer) {
     tickets_[n * offers_ + offer] = tickets == Tickets::Free
                                         ? node.tickets_free[offer]
@@ -83,7 +90,7 @@ std::int64_t NodeRooms::on_empty(std::size_t p, std::size_t w, Tickets tickets) 
   if (may[p * cluster_.world->workloads.size() + w] == 0) return 0;
   PodRoom empty{pool.max_pods, pool.allocatable_cpu.count, pool.allocatable_memory.count, 0};
   if (workload.resource) empty.tickets = tickets_of(p, *workload.on_pool[p].offer, 0, tickets);
-  return company_.on_empty(w, empty.holds(workload));
+  return company_.on_empty(p, w, empty.holds(workload));
 }
 
 }  // namespace slicewise::sim

@@ -20,12 +20,17 @@ class NodeRooms {
 
   explicit NodeRooms(const ClusterState& cluster);
 
-  void close(std::uint32_t node) { rooms_[node].open = false; }
+  void close(std::uint32_t node) {
+    rooms_[node].open = false;
+    company_.clear(node);
+  }
   bool is_open(std::uint32_t node) const { return rooms_[node].open; }
   // What is free on the node, but for the tickets.
   void open(std::uint32_t node, Tickets tickets);
   // Puts up to `pods` pods of the workload on the node; returns how many went in.
   std::int64_t take(std::uint32_t node, std::size_t workload, std::int64_t pods);
+  // Whether what goes in hangs on other nodes.
+  bool reaches(std::size_t workload) const { return company_.reaches(workload); }
   // How many would go in.
   std::int64_t room(std::uint32_t node, std::size_t workload) const;
   // One of them is gone.
@@ -46,7 +51,7 @@ class NodeRooms {
 
   const ClusterState& cluster_;
   std::vector<Room> rooms_;  // by node
-  AntiAffinity company_;
+  PodCompany company_;
   std::size_t offers_ = 1;             // the most of a pool
   std::vector<std::int64_t> tickets_;  // by node and offer
   std::vector<char> admits_;           // by pool and workload

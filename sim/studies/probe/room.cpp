@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "../../cluster/state.hpp"
-#include "../../world/anti_affinity.hpp"
+#include "../../world/pod_company.hpp"
 #include "probe.hpp"
 
 namespace slicewise::sim {
@@ -133,7 +133,8 @@ PodsTogether pods_together(const World& world, const FreeNode& empty) {
 
 bool all_fit(const World& world, const PodsTogether& pods, int count, const FreeNode& empty) {
   std::vector<FreeNode> nodes(static_cast<std::size_t>(count), empty);
-  AntiAffinity there(world, nodes.size());
+  PodCompany there(world, std::vector<std::size_t>(nodes.size()));
+  for (std::size_t n = 0; n < nodes.size(); ++n) there.set_there(n, true);
   const bool spread = world.score_policy == scenarios::ScorePolicy::LeastAllocated;
   // Of recorded jobs the largest first: where small ones are spread before they come they have no
   // node to themselves, and that is what the run looks at.
@@ -143,16 +144,26 @@ bool all_fit(const World& world, const PodsTogether& pods, int count, const Free
     const WorkloadModel& workload = world.workloads[w];
     return workload.spec.trace ? workload.tickets : std::numeric_limits<std::int64_t>::max();
   });
-  for (const std::size_t w : order) {
-    const FreeNode pod = need_of(world, world.workloads[w]);
-    for (std::int64_t n = 0; n < pods.of[w]; ++n) {
-      const auto node =
-          place(nodes, pod, empty, spread, [&](std::size_t at) { return there.admits(at, w); });
-      if (!node) return false;
-      there.count(*node, w, 1);
+  std::vector<std::int64_t> left = pods.of;
+  bool any = true;
+  bool all = false;
+  while (any && !all) {  // once, unless pods wait for the company of others
+    any = false;
+    all = true;
+    for (const std::size_t w : order) {
+      const FreeNode pod = need_of(world, world.workloads[w]);
+      for (; left[w] > 0; --left[w]) {
+        const auto node =
+            place(nodes, pod, empty, spread, [&](std::size_t at) { return there.admits(at, w); });
+        if (!node && !there.any()) return false;
+        if (!node) break;
+        there.count(*node, w, 1);
+        any = true;
+      }
+      all = all && left[w] == 0;
     }
   }
-  return true;
+  return all;
 }
 
 }  // namespace

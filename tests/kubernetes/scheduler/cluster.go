@@ -89,6 +89,14 @@ func affinityTerm(term Term) corev1.PodAffinityTerm {
 		LabelSelector: &metav1.LabelSelector{MatchLabels: term.Labels}}
 }
 
+func requiredTerms(terms []Term) []corev1.PodAffinityTerm {
+	var list []corev1.PodAffinityTerm
+	for _, term := range terms {
+		list = append(list, affinityTerm(term))
+	}
+	return list
+}
+
 func weightedTerms(terms []Term) []corev1.WeightedPodAffinityTerm {
 	var list []corev1.WeightedPodAffinityTerm
 	for _, term := range terms {
@@ -98,29 +106,37 @@ func weightedTerms(terms []Term) []corev1.WeightedPodAffinityTerm {
 }
 
 func affinity(workload Workload) *corev1.Affinity {
-	var required []corev1.PodAffinityTerm
-	for _, term := range workload.AntiAffinity {
-		required = append(required, affinityTerm(term))
+	nodes := &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: preferredNodes(workload)}
+	if len(workload.RequiredNodes) > 0 {
+		nodes.RequiredDuringSchedulingIgnoredDuringExecution = &corev1.NodeSelector{}
+		terms := &nodes.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+		for _, one := range workload.RequiredNodes {
+			*terms = append(*terms, nodeTerm(one))
+		}
 	}
 	return &corev1.Affinity{
-		NodeAffinity: &corev1.NodeAffinity{
-			PreferredDuringSchedulingIgnoredDuringExecution: preferredNodes(workload)},
+		NodeAffinity: nodes,
 		PodAffinity: &corev1.PodAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution:  requiredTerms(workload.Affinity),
 			PreferredDuringSchedulingIgnoredDuringExecution: weightedTerms(workload.Likes)},
 		PodAntiAffinity: &corev1.PodAntiAffinity{
-			RequiredDuringSchedulingIgnoredDuringExecution:  required,
+			RequiredDuringSchedulingIgnoredDuringExecution:  requiredTerms(workload.AntiAffinity),
 			PreferredDuringSchedulingIgnoredDuringExecution: weightedTerms(workload.Dislikes)}}
+}
+
+func nodeTerm(nodes PreferredNodes) corev1.NodeSelectorTerm {
+	var term corev1.NodeSelectorTerm
+	for _, one := range nodes.Requirements {
+		term.MatchExpressions = append(term.MatchExpressions, corev1.NodeSelectorRequirement{
+			Key: one.Key, Operator: corev1.NodeSelectorOperator(one.Operator), Values: one.Values})
+	}
+	return term
 }
 
 func preferredNodes(workload Workload) []corev1.PreferredSchedulingTerm {
 	var list []corev1.PreferredSchedulingTerm
 	for _, nodes := range workload.PreferredNodes {
-		term := corev1.PreferredSchedulingTerm{Weight: nodes.Weight}
-		for _, one := range nodes.Requirements {
-			term.Preference.MatchExpressions = append(term.Preference.MatchExpressions, corev1.NodeSelectorRequirement{
-				Key: one.Key, Operator: corev1.NodeSelectorOperator(one.Operator), Values: one.Values})
-		}
-		list = append(list, term)
+		list = append(list, corev1.PreferredSchedulingTerm{Weight: nodes.Weight, Preference: nodeTerm(nodes)})
 	}
 	return list
 }
@@ -142,10 +158,20 @@ func hostPorts(workload Workload) []corev1.ContainerPort {
 func spreads(workload Workload) []corev1.TopologySpreadConstraint {
 	var list []corev1.TopologySpreadConstraint
 	for _, term := range workload.Spreads {
-		list = append(list, corev1.TopologySpreadConstraint{
+		one := corev1.TopologySpreadConstraint{
 			MaxSkew: term.MaxSkew, TopologyKey: term.TopologyKey,
-			WhenUnsatisfiable: corev1.ScheduleAnyway,
-			LabelSelector:     &metav1.LabelSelector{MatchLabels: term.Labels}})
+			WhenUnsatisfiable: corev1.UnsatisfiableConstraintAction(term.WhenUnsatisfiable),
+			LabelSelector:     &metav1.LabelSelector{MatchLabels: term.Labels}}
+		if term.MinDomains > 1 {
+			one.MinDomains = ptr.To(term.MinDomains)
+		}
+		if term.NodeAffinityPolicy != "" {
+			one.NodeAffinityPolicy = ptr.To(corev1.NodeInclusionPolicy(term.NodeAffinityPolicy))
+		}
+		if term.NodeTaintsPolicy != "" {
+			one.NodeTaintsPolicy = ptr.To(corev1.NodeInclusionPolicy(term.NodeTaintsPolicy))
+		}
+		list = append(list, one)
 	}
 	return list
 }

@@ -40,6 +40,9 @@ type Term struct {
 	Labels      map[string]string
 	Weight      int32
 	MaxSkew     int32
+	MinDomains  int32
+
+	WhenUnsatisfiable, NodeAffinityPolicy, NodeTaintsPolicy string
 }
 
 // PreferredNodes are those that meet all requirements.
@@ -60,12 +63,14 @@ type Workload struct {
 	Memory        int64
 	Extended      map[string]int64
 	Labels        map[string]string
+	Affinity      []Term // required
 	AntiAffinity  []Term // required
 	Likes         []Term // preferred
 	Dislikes      []Term
-	Spreads       []Term // ScheduleAnyway
+	Spreads       []Term
 
 	PreferredNodes []PreferredNodes
+	RequiredNodes  []PreferredNodes // one of them
 	HostPorts      []string // "8000", "53/UDP"
 
 	NodeSelector map[string]string

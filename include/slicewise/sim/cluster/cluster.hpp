@@ -25,6 +25,9 @@ enum class RejectCause : std::uint8_t {
   Memory,
   AntiAffinity,          // the pod's own
   ExistingAntiAffinity,  // of a pod that is there
+  Affinity,              // pods that the pod wants near are not there
+  Spread,                // the domain has too many of the pods
+  SpreadLabel,           // ... and the node is of none
   HostPorts,             // a pod that is there has the port
   Devices,               // no device is left for the pod's claim
   ClaimElsewhere,        // the claim has its device on another node
@@ -35,7 +38,7 @@ enum class RejectCause : std::uint8_t {
   PartCoresGone,         // HAMi: others have all cores
   PartOfKai,             // KAI: no GPU has the part left
 };
-inline constexpr std::size_t kResourceCause = 17;
+inline constexpr std::size_t kResourceCause = 20;
 
 // Events follow each other and the clock stands still: a cycle that takes no time. The problem
 // names what takes turns, at the workload that it goes back to.

@@ -8,14 +8,14 @@
 
 namespace slicewise::sim {
 
-DomainTallies::DomainTallies(const ClusterState& cluster)
-    : cluster_(cluster), shares_(cluster.world->workloads.size()) {}
+DomainTallies::DomainTallies(const World& world, std::vector<std::size_t> pool_of)
+    : world_(&world), pool_of_(std::move(pool_of)), shares_(world.workloads.size()) {}
 
 std::size_t DomainTallies::add(std::string_view label, const std::vector<char>& counted) {
   Tally tally;
   tally.counted = counted;
   if (label == scenarios::kHostname) {
-    tally.sums.resize(cluster_.nodes.size());
+    tally.sums.resize(pool_of_.size());
     tallies_.push_back(std::move(tally));
     return tallies_.size() - 1;
   }
@@ -24,12 +24,12 @@ std::size_t DomainTallies::add(std::string_view label, const std::vector<char>& 
     return found == pool.labels.end() ? nullptr : &found->second;
   };
   std::vector<std::string> values;
-  for (const PoolModel& pool : cluster_.world->pools) {
+  for (const PoolModel& pool : world_->pools) {
     const std::string* value = value_of(pool);
     const bool first = value != nullptr && !contains(values, *value);
     if (first) values.push_back(*value);
   }
-  for (const PoolModel& pool : cluster_.world->pools) {
+  for (const PoolModel& pool : world_->pools) {
     const std::string* value = value_of(pool);
     const auto at = value == nullptr ? values.end() : std::ranges::find(values, *value);
     tally.of_pool.push_back(static_cast<std::size_t>(at - values.begin()));
@@ -43,13 +43,12 @@ void DomainTallies::take(std::size_t tally, std::size_t workload, std::int64_t w
   shares_[workload].push_back({tally, weight});
 }
 
-void DomainTallies::count(std::uint32_t p, int change) {
-  const Pod& pod = cluster_.pods[p];
-  const auto node = static_cast<std::uint32_t>(index(pod.node));
-  for (const Share& share : shares_[index(pod.workload)]) {
+void DomainTallies::count(std::size_t node, std::size_t workload, std::int64_t pods) {
+  for (const Share& share : shares_[workload]) {
     Tally& tally = tallies_[share.tally];
-    if (tally.counted[pool_of(node)] == 0) continue;
-    tally.sums[domain(share.tally, node)] += change * share.weight;
+    if (tally.counted[pool_of_[node]] == 0) continue;
+    tally.sums[domain(share.tally, node)] += pods * share.weight;
+    if (has_label(share.tally, node)) tally.total += pods * share.weight;
   }
 }
 
