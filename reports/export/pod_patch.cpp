@@ -63,9 +63,8 @@ json env_of(const Workload& workload) {
 json selected_labels_of(const Scenario& scenario, const PodTemplate& pod) {
   json out = json::object();
   for (const Workload& other : scenario.workloads) {
-    for (const std::string& key :
-         scenarios::selected_labels(other.pod.pod_affinity, other.pod.anti_affinity,
-                                    other.pod.preferences)) {
+    for (const std::string& key : scenarios::selected_labels(
+             other.pod.pod_affinity, other.pod.anti_affinity, other.pod.preferences)) {
       const auto label = pod.labels.find(key);
       if (label != pod.labels.end()) out[key] = label->second;
     }
@@ -148,9 +147,8 @@ json spreads_of(const Workload& workload) {
                    {"whenUnsatisfiable", rule.when_unsatisfiable},
                    {"labelSelector", {{"matchLabels", rule.match_labels}}}});
     if (rule.min_domains > 1) out.back()["minDomains"] = rule.min_domains;
-    for (const auto& [key, policy] :
-         {std::pair("nodeAffinityPolicy", &rule.node_affinity_policy),
-          std::pair("nodeTaintsPolicy", &rule.node_taints_policy)}) {
+    for (const auto& [key, policy] : {std::pair("nodeAffinityPolicy", &rule.node_affinity_policy),
+                                      std::pair("nodeTaintsPolicy", &rule.node_taints_policy)}) {
       if (!policy->empty()) out.back()[key] = *policy;
     }
   }

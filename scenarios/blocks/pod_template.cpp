@@ -357,8 +357,9 @@ constexpr Field kTopologySpreadFields[] = {
         "The domains: the values of a label of pools, or kubernetes.io/hostname, nodes.")
         .positive()
         .needed(),
-    field<&TopologySpread::when_unsatisfiable>("whenUnsatisfiable", "ScheduleAnyway",
-                                               "Pods wait for another domain, or have one all the same.")
+    field<&TopologySpread::when_unsatisfiable>(
+        "whenUnsatisfiable", "ScheduleAnyway",
+        "Pods wait for another domain, or have one all the same.")
         .one_of(kWhenUnsatisfiable)
         .needed(),
     field<&TopologySpread::min_domains>(

@@ -119,10 +119,10 @@ class PodPlaces {
     const auto is_told = [&](const DraftPool* pool, bool kept_off) {
       return kept_off == (std::ranges::find(meant, pool) == meant.end());
     };
-    const bool is_own = is_by_own_labels(as_written) &&
-                        std::ranges::all_of(offering, [&](const DraftPool* pool) {
-                          return is_told(pool, is_kept_off(pool) || !meets_one(*pool, as_written));
-                        });
+    const bool is_own =
+        is_by_own_labels(as_written) && std::ranges::all_of(offering, [&](const DraftPool* pool) {
+          return is_told(pool, is_kept_off(pool) || !meets_one(*pool, as_written));
+        });
     if (is_own) {
       workload.node_affinity = as_written;
       return;

@@ -107,7 +107,8 @@ std::string pending_help(const World& world, std::span<const Replication> replic
     return "add nodes: podTemplate.affinity lets each have one of these pods";
   }
   if (gave(RejectCause::Affinity)) {
-    return "podTemplate.affinity.podAffinity wants pods near that are not there, or whose nodes are "
+    return "podTemplate.affinity.podAffinity wants pods near that are not there, or whose nodes "
+           "are "
            "full: add nodes there, or let the pods rather have their company (preferred...)";
   }
   if (gave(RejectCause::Spread) || gave(RejectCause::SpreadLabel)) {

@@ -33,8 +33,8 @@ bool selects(const Workload& a, const scenarios::TopologySpread& spread, const W
 bool meets(const std::map<std::string, std::string>& labels,
            const std::vector<scenarios::NodeRequirement>& nodes);
 
-// Whether a required anti-affinity of the pods of `a` by kubernetes.io/hostname keeps them off nodes
-// that have one of `b`, or a port of the node that both want.
+// Whether a required anti-affinity of the pods of `a` by kubernetes.io/hostname keeps them off
+// nodes that have one of `b`, or a port of the node that both want.
 bool shuns(const Workload& a, const Workload& b);
 bool shares_port(const PodTemplate& a, const PodTemplate& b);
 inline bool refuses(const Workload& a, const Workload& b) {

@@ -80,8 +80,7 @@ PodCompany::PodCompany(const World& world, const std::vector<std::size_t>& pool_
 // Rules that are alike have one tally.
 std::size_t PodCompany::tally_of(DomainTallies& tallies, std::string_view label,
                                  const std::vector<char>& counted, const Weights& weights) {
-  const auto [known, is_new] =
-      known_.try_emplace({&tallies, std::string(label), counted, weights});
+  const auto [known, is_new] = known_.try_emplace({&tallies, std::string(label), counted, weights});
   if (!is_new) return known->second;
   known->second = tallies.add(label, counted);
   for (std::size_t w = 0; w < weights.size(); ++w) {
@@ -238,7 +237,8 @@ std::optional<PodCompany::Refusal> PodCompany::reject(std::size_t node,
     if (!spread_.has_label(spread.tally, node)) return Refusal::SpreadLabel;
     const Least& fewest = least(spread.tally);
     const std::int64_t pods = fewest.domains < spread.min_domains ? 0 : fewest.pods;
-    const std::int64_t skew = spread_.sum(spread.tally, node) + (spread.counts_itself ? 1 : 0) - pods;
+    const std::int64_t skew =
+        spread_.sum(spread.tally, node) + (spread.counts_itself ? 1 : 0) - pods;
     if (skew > spread.max_skew) return Refusal::Spread;
   }
   if (!is_near(rules, node)) return Refusal::Affinity;
@@ -260,8 +260,8 @@ std::int64_t PodCompany::room(std::size_t node, std::size_t workload, std::int64
   for (const Spread& spread : rules_[workload].spreads) {
     if (!spread.counts_itself) continue;
     const Least& fewest = least(spread.tally);
-    std::int64_t of_others = fewest.domain == spread_.domain(spread.tally, node) ? fewest.of_others
-                                                                                : fewest.pods;
+    std::int64_t of_others =
+        fewest.domain == spread_.domain(spread.tally, node) ? fewest.of_others : fewest.pods;
     if (fewest.domains < spread.min_domains) of_others = 0;
     if (of_others == INT64_MAX) continue;  // there is no other domain
     room = std::min(room, spread.max_skew + of_others - spread_.sum(spread.tally, node));
@@ -269,8 +269,7 @@ std::int64_t PodCompany::room(std::size_t node, std::size_t workload, std::int64
   return std::max<std::int64_t>(room, std::min<std::int64_t>(pods, 1));
 }
 
-std::int64_t PodCompany::on_empty(std::size_t pool, std::size_t workload,
-                                  std::int64_t pods) const {
+std::int64_t PodCompany::on_empty(std::size_t pool, std::size_t workload, std::int64_t pods) const {
   if (!any_) return pods;
   const Rules& rules = rules_[workload];
   const auto lacks = [&](std::size_t tally) { return !company_.pool_has_label(tally, pool); };
@@ -281,7 +280,8 @@ std::int64_t PodCompany::on_empty(std::size_t pool, std::size_t workload,
       std::ranges::any_of(rules.spreads, spreads_without)) {
     return 0;
   }
-  const bool is_alone = contains(rivals_[workload], workload) || !std::ranges::all_of(rules.alone, lacks);
+  const bool is_alone =
+      contains(rivals_[workload], workload) || !std::ranges::all_of(rules.alone, lacks);
   return is_alone ? std::min<std::int64_t>(pods, 1) : pods;
 }
 

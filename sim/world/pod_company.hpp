@@ -116,15 +116,15 @@ class PodCompany {
   std::map<TallyKey, std::size_t> known_;  // tallies, while they are made
   DomainTallies company_;
   DomainTallies spread_;
-  std::vector<Rules> rules_;                     // by workload
-  std::vector<std::vector<std::size_t>> wakes_;  // by workload
+  std::vector<Rules> rules_;                      // by workload
+  std::vector<std::vector<std::size_t>> wakes_;   // by workload
   std::vector<std::vector<std::size_t>> rivals_;  // by workload: who has a port that it wants
-  std::vector<std::int64_t> there_;              // pods, by node and workload
-  std::vector<char> is_there_;                   // by node
-  std::vector<char> foreseen_;                   // by pool
-  std::uint64_t version_ = 1;                    // of what is spread
-  mutable std::vector<Least> least_;             // by tally of spread_
-  mutable std::vector<char> seen_;               // scratch, by domain
+  std::vector<std::int64_t> there_;               // pods, by node and workload
+  std::vector<char> is_there_;                    // by node
+  std::vector<char> foreseen_;                    // by pool
+  std::uint64_t version_ = 1;                     // of what is spread
+  mutable std::vector<Least> least_;              // by tally of spread_
+  mutable std::vector<char> seen_;                // scratch, by domain
 };
 
 }  // namespace slicewise::sim

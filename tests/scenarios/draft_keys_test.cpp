@@ -70,8 +70,14 @@ TEST(DraftKeys, OfWorkloadsAreThoseOfTheFields) {
     workload.preferences.affinity = {
         {{{"team", "vision"}}, {"team-a"}, std::string(kZoneLabel), {}, 50}};
     workload.preferences.anti_affinity = {{{{"team", "audio"}}, {}, std::string(kHostname), {}, 1}};
-    workload.preferences.spread = {
-        {2, std::string(kHostname), "DoNotSchedule", {{"team", "vision"}}, {}, 3, "Ignore", "Honor"}};
+    workload.preferences.spread = {{2,
+                                    std::string(kHostname),
+                                    "DoNotSchedule",
+                                    {{"team", "vision"}},
+                                    {},
+                                    3,
+                                    "Ignore",
+                                    "Honor"}};
     workload.preferences.nodes = {{80, {{"team", "In", {"vision", "audio"}, {}}}, {}}};
     workload.budget = DisruptionBudget{true, false, 1, {}, "vision-budget"};
     workload.environment = {{"TF_FORCE_GPU_ALLOW_GROWTH", "true"}};

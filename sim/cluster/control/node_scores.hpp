@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "../state.hpp"
 #include "../../world/domain_tallies.hpp"
+#include "../state.hpp"
 
 namespace slicewise::sim {
 

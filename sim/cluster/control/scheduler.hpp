@@ -25,11 +25,11 @@ namespace slicewise::sim {
 class Preemption;
 
 // kube-scheduler: takes Pending pods by priority, then age; filters nodes by every resource,
-// taints, node selectors and company (PodCompany); scores them (NodeScores), or by a policy of `slicewise
-// replay`; retries unschedulable pods when resources were freed (SchedulingQueue). The pod is then
-// handed to the device plugin, which picks the GPU. With spec.scheduler.queue `easy` only those go
-// by a pod that fits nowhere that do not delay it. The pods of a gang are placed together or not at
-// all.
+// taints, node selectors and company (PodCompany); scores them (NodeScores), or by a policy of
+// `slicewise replay`; retries unschedulable pods when resources were freed (SchedulingQueue). The
+// pod is then handed to the device plugin, which picks the GPU. With spec.scheduler.queue `easy`
+// only those go by a pod that fits nowhere that do not delay it. The pods of a gang are placed
+// together or not at all.
 class Scheduler {
  public:
   Scheduler(ClusterState& cluster, std::uint64_t seed, std::uint32_t replication,

@@ -55,7 +55,7 @@ class VictimChoice {
 
   const ClusterState& cluster_;
   const Nominations& nominated_;
-  PodCompany company_;                               // in thought
+  PodCompany company_;                                // in thought
   std::vector<std::uint32_t> lower_;                  // on a node, of lower priority
   std::size_t kept_ = 0;                              // of them, the first ones: by a budget
   std::vector<std::optional<std::int64_t>> allowed_;  // by workload; empty: there are no budgets

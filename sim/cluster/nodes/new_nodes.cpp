@@ -146,8 +146,7 @@ void NewNodes::fill(NewNode& node, const Fit& fit, std::size_t w, const NodeChoi
   }
 }
 
-std::int64_t NewNodes::place_on_opened(std::size_t w, const NodeChoice& choice,
-                                       std::int64_t pods) {
+std::int64_t NewNodes::place_on_opened(std::size_t w, const NodeChoice& choice, std::int64_t pods) {
   for (NewNode& node : nodes_) {
     if (pods == 0) return 0;
     const Fit fit = best_fit(node, w, choice, pods);

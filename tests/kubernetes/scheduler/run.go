@@ -71,7 +71,7 @@ type Workload struct {
 
 	PreferredNodes []PreferredNodes
 	RequiredNodes  []PreferredNodes // one of them
-	HostPorts      []string // "8000", "53/UDP"
+	HostPorts      []string         // "8000", "53/UDP"
 
 	NodeSelector map[string]string
 	Tolerations  []struct{ Key, Operator, Value, Effect string }

@@ -1,3 +1,5 @@
+#include "../../../sim/world/pod_company.hpp"
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -7,7 +9,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "../../../sim/world/pod_company.hpp"
 #include "../demo.hpp"
 
 // The filters of kube-scheduler for company: cases of its own tests, then what follows from them.
@@ -85,7 +86,8 @@ std::vector<std::optional<R>> answers(const std::vector<Labels>& nodes, const Wo
   return all;
 }
 
-const std::vector<Labels> kTwoZones = {{{kZone, "1"}}, {{kZone, "1"}}, {{kZone, "2"}}, {{kZone, "2"}}};
+const std::vector<Labels> kTwoZones = {
+    {{kZone, "1"}}, {{kZone, "1"}}, {{kZone, "2"}}, {{kZone, "2"}}};
 const Labels kFoo = {{"foo", ""}};
 const There kTwoOneNoneThree = {kFoo, {0, 0, 1, 3, 3, 3}};
 
@@ -101,8 +103,9 @@ TEST(PodCompany, OneConstraintIsKubeSchedulers) {
   EXPECT_THAT(answers(kTwoZones, p, {{kFoo, {0, 0, 1, 3, 3, 3}}}),
               ElementsAre(kFits, kFits, kFits, kFits));
   // 1/2: a node lacks the label.
-  EXPECT_THAT(answers({{{kZone, "1"}}, {}, {{kZone, "2"}}, {{kZone, "2"}}}, p, {{kFoo, {0, 1, 2, 3}}}),
-              ElementsAre(kFits, R::SpreadLabel, R::Spread, R::Spread));
+  EXPECT_THAT(
+      answers({{{kZone, "1"}}, {}, {{kZone, "2"}}, {{kZone, "2"}}}, p, {{kFoo, {0, 1, 2, 3}}}),
+      ElementsAre(kFits, R::SpreadLabel, R::Spread, R::Spread));
   p.pod.preferences.spread = {spread(kHost, kFoo)};
   EXPECT_THAT(answers(kTwoZones, p, {kTwoOneNoneThree}),
               ElementsAre(R::Spread, R::Spread, kFits, R::Spread));
@@ -230,9 +233,9 @@ TEST(PodCompany, WhoWaitsForItStartsWhenItComes) {
   cache.submit_at = minutes(1);
   const VariantResult r = demo::result(two_zones(4, {near, cache}));
   EXPECT_EQ(r.workloads[0].wait->p50, minutes(1));
-  EXPECT_THAT(r.pods.pending_reasons,
-              UnorderedElementsAre(
-                  "0/2 nodes are available: 2 node(s) didn't match pod affinity rules."));
+  EXPECT_THAT(
+      r.pods.pending_reasons,
+      UnorderedElementsAre("0/2 nodes are available: 2 node(s) didn't match pod affinity rules."));
 }
 
 // 2 of 3 pods: the third waits, though the other zone has room, until one of its own has ended.
