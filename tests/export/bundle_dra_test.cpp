@@ -72,6 +72,25 @@ TEST(DraBundle, IsForThreadsThatThePluginDoesNotGive) {
   EXPECT_THAT(text_of(export_of("pod-patch", scenario)), Not(HasSubstr("resourceClaim")));
 }
 
+TEST(DraBundle, TurnsOnTheGateThatMakesMigDevices) {
+  scenarios::NodePool pool = whole_gpus("a100", "p4d.24xlarge");
+  pool.dra = true;
+  pool.dynamic_mig.emplace();
+  Scenario scenario = with_pool(std::move(pool));
+  scenarios::ResourceClaim& own = scenario.claims.emplace_back();
+  own.name.value = "half";
+  own.is_template = true;
+  own.selectors = {{"device.attributes['gpu.nvidia.com'].profile == '3g.20gb'", {}}};
+  scenario.workloads = {asking("small", 2, "nvidia.com/gpu")};
+  scenario.workloads[0].pod.extended.clear();
+  scenario.workloads[0].pod.claim.value = "half";
+  const std::string text = text_of(export_of("bundle", scenario));
+  EXPECT_THAT(text, AllOf(HasSubstr("  DynamicMIG: true\n"), Not(HasSubstr("MPSSupport")),
+                          HasSubstr("--set featureGates.DynamicMIG=true"),
+                          HasSubstr("deviceClassName: mig.nvidia.com\n"),
+                          HasSubstr("gpu-N-mig-PROFILE-ID-START for each place")));
+}
+
 TEST(DraBundle, IsNotForPodsThatAskTheDevicePlugin) {
   scenarios::NodePool by_claim = whole_gpus("l4", "g6.xlarge");
   by_claim.dra = true;

@@ -369,6 +369,23 @@ TEST(RoundTrip, ClaimsOfTheDraDriver) {
   expect_same_figures(figures_of(given), figures_of(again));
 }
 
+// The gate is in the driver's values, by which the nodes are told from others.
+TEST(RoundTrip, MigDevicesThatAreMadeForClaims) {
+  Scenario given = by_claims();
+  NodePool& pool = given.node_pools.front();
+  pool.instance_type.value = "p4d.24xlarge";
+  pool.dynamic_mig.emplace();
+  given.claims.erase(given.claims.begin());
+  given.claims[0].selectors = {{std::string(scenarios::selector_of_class("mig.nvidia.com")), {}},
+                               {"device.attributes['gpu.nvidia.com'].profile == '3g.20gb'", {}}};
+  given.workloads.erase(given.workloads.begin());
+  given.workloads[0].count = 20;  // of which 16 run
+  const Scenario again = expect_round_trip(given, {"bundle"});
+  EXPECT_TRUE(again.node_pools.front().dynamic_mig);
+  EXPECT_FALSE(again.node_pools.front().mig);
+  expect_same_figures(figures_of(given), figures_of(again));
+}
+
 // The claims of the demo's export, with Deployments that name them as its comments say, are the
 // device plugin's placement: five pods on each GPU.
 TEST(RoundTrip, TheDemosClaimsPlaceItsPodsAsThePluginDid) {

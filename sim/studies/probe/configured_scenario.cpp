@@ -184,6 +184,7 @@ NodePool pool_of(Scenario& scenario, const Scenario& base, const PoolChoice& cho
   pool.hami.reset();
   pool.kai = false;
   pool.dra = false;
+  pool.dynamic_mig.reset();
   cut_into(pool, choice, catalogue);
   share_by(pool, choice, settings, !keeps_name(base, choice), force);
   buy(scenario, pool, choice);
