@@ -237,15 +237,21 @@ class Scenario:
     @explained("compare")
     def compare(self, *, variant: str | None = None, instances: Sequence[str] = (),
                 purchase: Sequence[str] = (), strategies: Sequence[str] = (),
-                replicas: Sequence[int] = (), nodes: int | None = None, retired: bool = False,
-                force: bool = False, seeds: int | None = None, seed: int | None = None,
+                replicas: Sequence[int] = (), tensor_parallel: Sequence[int] = (),
+                max_batch: Sequence[int] = (), max_delay: Sequence[str] = (),
+                concurrency: Sequence[int] = (), nodes: int | None = None,
+                max_cost: int | None = None, objective: str | None = None, dra: bool = False,
+                inputs: str | None = None, retired: bool = False, force: bool = False,
+                seeds: int | None = None, seed: int | None = None,
                 journal: str | None = None, allow_pending: bool = False, jobs: int | None = None,
                 max_events: int | None = None, max_memory: str | int | None = None,
                 progress: Progress = True) -> Comparison:
         """The same workloads under every way of sharing: `slicewise compare`."""
         return self._ask("compare", Comparison, progress, variant=variant, instances=instances,
-                         purchase=purchase, strategies=strategies, replicas=replicas, nodes=nodes,
-                         retired=retired, force=force, replications=seeds, seed=seed,
+                         purchase=purchase, strategies=strategies, replicas=replicas,
+                         tensor_parallel=tensor_parallel, max_batch=max_batch, max_delay=max_delay,
+                         concurrency=concurrency, nodes=nodes, max_cost=max_cost, objective=objective,
+                         dra=dra, inputs=inputs, retired=retired, force=force, replications=seeds, seed=seed,
                          journal=journal, allow_pending=allow_pending, jobs=jobs,
                          max_events=max_events, max_memory=max_memory)
 
@@ -295,7 +301,7 @@ class Scenario:
                image: str | None = None, gpu_operator: bool = False, cluster: str | None = None,
                repository: str | None = None,
                node_selector: Mapping[str, str] | None = None, start: str | None = None,
-               dcgm_compat: bool = False, requests: int | None = None,
+               dcgm_compat: bool = False, requests: int | None = None, force: bool = False,
                max_events: int | None = None, max_memory: str | int | None = None) -> Files:
         """The files that put it in place, by path: `slicewise export --to`. One file alone has the
         path ""; `write` puts them on the disk."""
@@ -303,7 +309,7 @@ class Scenario:
         return ask(["export", *words, f"--to={to}", "--out=.", *flags(
             variant=variant, chart_version=chart_version, image=image, gpu_operator=gpu_operator,
             cluster=cluster, repository=repository, node_selector=node_selector, start=start,
-            dcgm_compat=dcgm_compat, requests=requests, max_events=max_events,
+            dcgm_compat=dcgm_compat, requests=requests, force=force, max_events=max_events,
             max_memory=max_memory)], files, Files, False)
 
     @explained("report")
