@@ -10,7 +10,7 @@ unlabelled() {
     kubectl get nodes -l "$gpu=true,"'!@label@@pools@' --ignore-not-found -o name || return
   done
   # That another plugin serves.
-  kubectl get nodes -l '!@label@@pools@' -o go-template='{{range .items}}{{if index .status.capacity "nvidia.com/gpu"}}node/{{.metadata.name}}{{"\n"}}{{end}}{{end}}'
+  kubectl get nodes -l '!@label@@pools@' -o go-template='{{range .items}}{{if .status.capacity}}{{if index .status.capacity "nvidia.com/gpu"}}node/{{.metadata.name}}{{"\n"}}{{end}}{{end}}{{end}}'
 }
 @default@
 for config in $configs; do
