@@ -123,7 +123,8 @@ KnownProcess known_of(const MeasuredProcess& process) {
 // From a profile, as a Service takes it.
 KnownProcess known_of(const models::WorkloadProfile& profile) {
   KnownProcess known;
-  known.kernels = from_seconds(to_seconds(*profile.solo_step) * profile.duty.value_or(1));
+  known.kernels = from_seconds(to_seconds(*profile.solo_step) *
+                               profile.request_duty.value_or(profile.duty.value_or(1)));
   known.host = *profile.solo_step - known.kernels;
   known.law.capacity_share = profile.capacity_share.value_or(1);
   known.law.bandwidth_share = profile.bandwidth_share.value_or(models::kDefaultBandwidthShare);
