@@ -438,6 +438,7 @@ Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measu
   for (const models::Measurement& m : measurements) {
     out.date = std::max(out.date, m.date);
     if (m.served && profile_fit::has_step(out.steps, m)) continue;
+    if (m.requests_per_second > 0) continue;  // its time is that of a queue
     if (!m.beside.empty()) {
       pairs.push_back(m);
       continue;
