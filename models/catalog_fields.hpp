@@ -144,6 +144,7 @@ PriceBook read_prices(std::string_view json);
 // Adds a spot price per market: the median over availability zones where there is one, else the
 // Spot Advisor's saving off the on-demand price, marked derived.
 void add_spot_prices(PriceBook& book, const std::vector<SpotMarket>& markets);
+void add_block_prices(PriceBook& book, const std::vector<Commitment>& sold);
 
 // The catalogue's prices with the list `prices` of a user's file laid over them; `regions` are
 // names that are none of AWS's.

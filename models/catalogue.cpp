@@ -100,6 +100,7 @@ Catalogue read_catalogue() {
   catalogue.commitments = read_commitments(catalog_files::commitments_json());
   catalogue.prices = read_prices(catalog_files::prices_json());
   add_spot_prices(catalogue.prices, catalogue.spot);
+  add_block_prices(catalogue.prices, catalogue.commitments);
   return catalogue;
 }
 

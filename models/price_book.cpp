@@ -28,6 +28,7 @@ std::string reason_without_list_price(PurchaseOption option) {
   if (option == PurchaseOption::Reserved) {
     return "a reserved price depends on your contract: pricing.plans takes your discount";
   }
+  if (option == PurchaseOption::CapacityBlock) return "no Capacity Blocks of it are known";
   if (option == PurchaseOption::Spot) return "no spot market was recorded there";
   return "the catalogue has no such type or region";
 }
@@ -41,9 +42,11 @@ std::string_view name_of(PurchaseOption option) {
     case PurchaseOption::Spot:
       return "spot";
     case PurchaseOption::Reserved:
+      return "reserved";
+    case PurchaseOption::CapacityBlock:
       break;
   }
-  return "reserved";
+  return "capacity-block";
 }
 
 void PriceBook::set(std::string_view instance, std::string_view region, PurchaseOption option,
@@ -66,6 +69,9 @@ Expected<Price> PriceBook::find(std::string_view instance, std::string_view regi
 
   const std::vector<std::string> elsewhere = regions_with(instance, option);
   std::string help = missing_reason(instance, region, option);
+  const bool in_blocks =
+      prices_.contains({std::string(instance), std::string(region), PurchaseOption::CapacityBlock});
+  if (in_blocks) help += "; `capacityType: capacity-block` has one";
   if (!elsewhere.empty()) help += fmt::format("; known in {}", fmt::join(elsewhere, ", "));
   return tl::unexpected(Diagnostics{
       make_diagnostic(Code::PriceUnknown, {},
@@ -106,7 +112,8 @@ constexpr std::array<std::string_view, 2> kFileKeys = {"date", "prices"};
 constexpr std::array<std::string_view, 5> kPriceKeys = {"instanceType", "region", "purchase",
                                                         "usdPerHour", "source"};
 constexpr double kMostPerHour = 1e6;  // far above any instance; keeps sums in range
-constexpr std::array<std::string_view, 3> kPurchases = {"on-demand", "spot", "reserved"};
+constexpr std::array<std::string_view, 4> kPurchases = {"on-demand", "spot", "reserved",
+                                                        "capacity-block"};
 
 std::optional<Diagnostic> syntax_error(const SourceText& file) {
   try {
@@ -262,8 +269,8 @@ class PriceFileReader {
     if (!fields.contains("purchase")) return PurchaseOption::OnDemand;
     const auto name = read_text(fields, "purchase", nullptr);
     if (!name) return std::nullopt;
-    for (const PurchaseOption option :
-         {PurchaseOption::OnDemand, PurchaseOption::Spot, PurchaseOption::Reserved}) {
+    for (const PurchaseOption option : {PurchaseOption::OnDemand, PurchaseOption::Spot,
+                                        PurchaseOption::Reserved, PurchaseOption::CapacityBlock}) {
       if (*name == name_of(option)) return option;
     }
     report(Code::EnumUnknown, where(fields.at("purchase")),

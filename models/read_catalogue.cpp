@@ -451,6 +451,29 @@ void add_spot_prices(PriceBook& book, const std::vector<SpotMarket>& markets) {
   }
 }
 
+// Capacity Blocks, in each region at the newest price that holds there; what AWS writes of most
+// regions holds in all of them but GovCloud.
+void add_block_prices(PriceBook& book, const std::vector<Commitment>& sold) {
+  const std::vector<std::string> regions = book.regions();
+  for (const Commitment& block : sold) {
+    if (block.kind != "Capacity Block" || !block.usd) continue;
+    const bool most = block.region == "most regions";
+    const auto offer = [&](const std::string& region) {
+      const auto known = book.find(block.instance, region, PurchaseOption::CapacityBlock);
+      if (known && known->source.date > block.source.date) return;
+      book.set(block.instance, region, PurchaseOption::CapacityBlock,
+               {*block.usd,
+                {fmt::format("that of a Capacity Block in {}, {}: sold {} ({})", block.region,
+                             block.valid, block.note, block.source.text),
+                 block.source.date, true}});
+    };
+    if (!most) offer(block.region);
+    for (const std::string& region : regions) {
+      if (most && !region.starts_with("us-gov-")) offer(region);
+    }
+  }
+}
+
 LlmLayers read_layers(CatalogFields fields) {
   LlmLayers shape{small_integer(fields, "layers", 1), small_integer(fields, "hiddenSize", 1),
                   small_integer(fields, "heads", 1), small_integer(fields, "kvHeads", 1)};

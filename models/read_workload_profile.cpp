@@ -12,9 +12,9 @@ std::optional<Duration> maybe_seconds(CatalogFields& fields, const std::string& 
 }
 
 // Figures that a run can draw, and in which the list of what is uncertain may name them.
-constexpr std::array<std::string_view, 8> kUncertainFigures = {
-    "soloMs",         "extraPerItemMs", "capacityShare", "normP",
-    "bandwidthShare", "duty",           "sensitivity",   "pressure"};
+constexpr std::array<std::string_view, 9> kUncertainFigures = {
+    "soloMs", "extraPerItemMs", "capacityShare", "normP",      "bandwidthShare",
+    "duty",   "sensitivity",    "pressure",      "requestDuty"};
 
 }  // namespace
 
@@ -39,6 +39,7 @@ WorkloadProfile read_workload_profile(CatalogFields fields) {
   profile.sensitivity = maybe_number(fields, "sensitivity");
   profile.pressure = maybe_number(fields, "pressure");
   profile.duty = maybe_share(fields, "duty");
+  profile.request_duty = maybe_share(fields, "requestDuty");
   profile.turn_use = maybe_share(fields, "turnUse");
   profile.kernel_time = maybe_milliseconds(fields, "kernelMs");
   profile.extra_per_item = maybe_milliseconds(fields, "extraPerItemMs");

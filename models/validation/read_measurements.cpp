@@ -30,7 +30,8 @@ constexpr std::array kQuantiles = {QuantileColumn{"p99_ms", 2.3263},
                                    QuantileColumn{"p95_ms", 1.6449},
                                    QuantileColumn{"p90_ms", 1.2816}, QuantileColumn{"p50_ms", 0}};
 
-constexpr std::array<std::string_view, 22> kMeasuredColumns = {"workload",
+constexpr std::string_view kArrivals = "requests_per_s";
+constexpr std::array<std::string_view, 23> kMeasuredColumns = {"workload",
                                                                "gpu",
                                                                "latency_ms",
                                                                "rate_per_s",
@@ -41,6 +42,7 @@ constexpr std::array<std::string_view, 22> kMeasuredColumns = {"workload",
                                                                "clients",
                                                                "beside",
                                                                "beside_batch",
+                                                               kArrivals,
                                                                "kernel_us",
                                                                "host_cpu_ms",
                                                                "driver",
@@ -346,6 +348,7 @@ class MeasurementReader {
         if (!value) return false;
         quantile = *value;
         out.has_unused_quantiles = true;
+        if (column.name == kQuantiles[0].name) out.p99 = from_seconds(quantile * 1e-3);
       } else if (!read_alone(row, column.name, kLeastMilliseconds, kMostMilliseconds, out,
                              [&](double value) { quantile = value; })) {
         return false;
@@ -365,6 +368,25 @@ class MeasurementReader {
       out.time_sigma = is_median ? std::sqrt(std::max(0.0, 2 * portable_log(mean_ms / quantile)))
                                  : sigma_of(quantile / mean_ms, column.z);
     }
+    return true;
+  }
+
+  // REQUIRES: read_use(row, out).
+  bool read_arrivals(const CsvRow& row, Measurement& out) {
+    constexpr double kLeastPerSecond = 1e-3;
+    constexpr double kMostPerSecond = 1e6;
+    const CsvField* field = table_.field(row, kArrivals);
+    if (field == nullptr) return true;
+    const auto rate = table_.number(row, kArrivals, kLeastPerSecond, kMostPerSecond);
+    if (!rate) return false;
+    if (out.sharing == MeasuredSharing::Alone || out.p99.ns == 0) {
+      table_.report(Code::SettingConflict, *field,
+                    fmt::format("`{}` without a GPU that is shared and p99_ms", kArrivals),
+                    "it says at which load a p99 of processes that share was measured");
+      return false;
+    }
+    out.requests_per_second = *rate;
+    out.has_unused_quantiles = false;
     return true;
   }
 
@@ -392,7 +414,7 @@ class MeasurementReader {
     const auto time = read_time(row, out.batch);
     if (time) out.time = *time;
     const bool sound = read_slice(row, *gpu, out) && read_sharing(row, out) &&
-                       read_neighbour(row, out) && read_use(row, out);
+                       read_neighbour(row, out) && read_use(row, out) && read_arrivals(row, out);
     if (!time || !sound) return std::nullopt;
     return out;
   }

@@ -63,7 +63,10 @@ MeasurementSource source_of(const std::vector<Measurement>& measurements, const 
   source.gpu = gpu;
   for (const Measurement& m : measurements) {
     const bool turns = m.sharing == MeasuredSharing::TimeSlicing && m.clients > 1;
-    if (m.gpu != gpu || m.served || !m.beside.empty() || (turns && !in_turns)) continue;
+    if (m.gpu != gpu || m.served || !m.beside.empty() || (turns && !in_turns) ||
+        m.requests_per_second > 0) {
+      continue;
+    }
     // Of whom more is known than that, more is asked: add_requests().
     const bool is_whole = m.slice == "full" && m.active_threads >= 1;
     if (in_turns && is_whole &&
@@ -110,7 +113,8 @@ bool shares_a_whole_gpu(const Measurement& m, const std::string& gpu) {
 // The row of `m.beside` beside `m.workload`; nullptr where there is none.
 const Measurement* other_side(const std::vector<Measurement>& measurements, const Measurement& m) {
   return find_if_or_null(measurements, [&](const Measurement& other) {
-    return shares_a_whole_gpu(other, m.gpu) && are_a_pair(m, other);
+    return shares_a_whole_gpu(other, m.gpu) && other.requests_per_second <= 0 &&
+           are_a_pair(m, other);
   });
 }
 
@@ -120,7 +124,7 @@ std::vector<MeasuredCompany> companies_of(const std::vector<Measurement>& measur
                                           const std::string& gpu) {
   std::vector<MeasuredCompany> out;
   for (const Measurement& m : measurements) {
-    if (!shares_a_whole_gpu(m, gpu)) continue;
+    if (!shares_a_whole_gpu(m, gpu) || m.requests_per_second > 0) continue;
     MeasuredProcess first = process_alone(measurements, gpu, m.workload, m.batch);
     first.time = m.time;
     MeasuredCompany company;
@@ -180,9 +184,71 @@ void add_requests(const std::vector<Measurement>& measurements, const std::strin
   }
 }
 
+// Requests at random to copies, or to one beside a process that keeps the GPU busy.
+MeasuredCompany company_with_arrivals(const std::vector<Measurement>& measurements,
+                                      const Measurement& m) {
+  MeasuredCompany company;
+  company.in_turns = m.sharing == MeasuredSharing::TimeSlicing;
+  MeasuredProcess asked = process_alone(measurements, m.gpu, m.workload, m.batch);
+  asked.requests_per_second = m.requests_per_second;
+  asked.p99 = m.p99;
+  const Measurement* alone = find_if_or_null(measurements, [&](const Measurement& other) {
+    return other.time_sigma && other.gpu == m.gpu && other.workload == m.workload &&
+           other.batch == m.batch;
+  });
+  if (alone != nullptr) asked.time_sigma = *alone->time_sigma;
+  company.processes.assign(static_cast<std::size_t>(m.clients), asked);
+  if (!m.beside.empty()) {
+    company.processes.push_back(
+        process_alone(measurements, m.gpu, m.beside, m.beside_batch.value_or(1)));
+  }
+  company.evidence = std::ranges::all_of(company.processes, knows_shares) ? Evidence::Utilisation
+                                                                          : Evidence::TimeAlone;
+  return company;
+}
+
+bool were_all_alone(const MeasuredCompany& company) {
+  return std::ranges::all_of(company.processes,
+                             [](const MeasuredProcess& process) { return process.alone.ns > 0; });
+}
+
+void add_tails(const std::vector<Measurement>& measurements, const std::string& gpu,
+               const std::string& file, const std::string& suffix, ValidationSet& set) {
+  for (const Evidence evidence : {Evidence::Utilisation, Evidence::TimeAlone}) {
+    for (const bool in_turns : {true, false}) {
+      MeasurementSource source = source_of({}, gpu, false, file);
+      for (const Measurement& m : measurements) {
+        if (!shares_a_whole_gpu(m, gpu) || m.requests_per_second <= 0) continue;
+        MeasuredCompany company = company_with_arrivals(measurements, m);
+        if (company.in_turns != in_turns || company.evidence != evidence) continue;
+        if (were_all_alone(company)) source.companies.push_back(std::move(company));
+      }
+      if (source.companies.empty()) continue;
+      const bool shares = evidence == Evidence::Utilisation;
+      Study study;
+      study.id = fmt::format("measurements-p99{}{}{}", shares ? "" : "-times",
+                             in_turns ? "" : "-mps", suffix);
+      study.mode = in_turns ? "time-slicing" : "MPS";
+      study.evidence = evidence;
+      study.engine = StudyEngine::Arrivals;
+      study.title =
+          fmt::format("p99 of your requests {}, from the time alone{}",
+                      in_turns ? "in turns" : "under MPS", shares ? " and DCGM's shares" : "");
+      study.split = "the time alone, its scatter, shares and lengths of kernels are given";
+      study.parameters = "none fitted: requests come at random, at the rate given";
+      add_to(set, std::move(source), std::move(study));
+    }
+  }
+}
+
 // Why no study has it; "" where one has.
 std::string why_left_out(const std::vector<Measurement>& measurements, const Measurement& m) {
   if (m.served) return "a benchmark of a language model: slicewise calibrate checks its step";
+  if (m.requests_per_second > 0) {
+    if (!shares_a_whole_gpu(m, m.gpu)) return "p99 is held against the models on whole GPUs only";
+    if (were_all_alone(company_with_arrivals(measurements, m))) return {};
+    return "not all of them were measured alone on the whole GPU";
+  }
   if (m.beside.empty()) return {};
   const Measurement* other = other_side(measurements, m);
   if (other == nullptr) {
@@ -241,6 +307,7 @@ Diagnostics add_studies(const std::vector<Measurement>& measurements, const std:
     turns.parameters = "none fitted: processes that never idle";
     add_study(source_of(measurements, gpu, true, file), std::move(turns), set);
     add_requests(measurements, gpu, file, suffix, set);
+    add_tails(measurements, gpu, file, suffix, set);
   }
   Diagnostics notes = notes_of_left_out(measurements);
   note_unused_quantiles(measurements, notes);
@@ -253,7 +320,8 @@ void note_unused_quantiles(const std::vector<Measurement>& measurements, Diagnos
   add_note(notes, Code::InputMissing, first->where,
            "nothing is made of the quantiles of rows that share a GPU",
            "what tails are predicted from: the time alone and its quantiles, and kernel_us of all "
-           "that share; `run` shows p99 of what was calibrated, to hold against yours");
+           "that share; `validate --measurements` holds p99_ms of requests that come at random "
+           "against the models, where requests_per_s says how many");
 }
 
 }  // namespace slicewise::models

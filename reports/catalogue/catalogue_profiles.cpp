@@ -39,6 +39,7 @@ json profile_item(const WorkloadProfile& profile) {
   put("capacityShare", profile.capacity_share);
   put("bandwidthShare", profile.bandwidth_share);
   put("duty", profile.duty);
+  put("requestDuty", profile.request_duty);
   put_time("burstSeconds", profile.burst);
   put_time("idleSeconds", profile.idle);
   if (profile.memory) item["memoryBytes"] = profile.memory->count;

@@ -87,6 +87,7 @@ std::string profile_document(const sim::FittedProfiles& fitted) {
     add("capacityShare", p.capacity_share);
     add("bandwidthShare", p.bandwidth_share);
     add("duty", p.duty);
+    add("requestDuty", p.request_duty);
     add("sensitivity", p.sensitivity);
     add("pressure", p.pressure);
     add("turnUse", p.turn_use);

@@ -169,8 +169,8 @@ void check_pools(const sim::Plan& plan, StoredDocument& document) {
 }
 
 bool is_purchase(const std::string& word, const scenarios::Scenario& scenario) {
-  constexpr std::array<std::string_view, 4> kPurchases = {"on-demand", "spot", sim::kSpotFallback,
-                                                          "reserved"};
+  constexpr std::array<std::string_view, 5> kPurchases = {"on-demand", "spot", sim::kSpotFallback,
+                                                          "reserved", "capacity-block"};
   return std::ranges::find(kPurchases, word) != kPurchases.end() ||
          std::ranges::find(scenario.price_plans, word, &scenarios::PricePlan::name) !=
              scenario.price_plans.end();

@@ -30,7 +30,10 @@ class EksctlWriter {
 
   json config(const std::vector<PoolNodes>& nodes) const {
     json groups = json::array();
-    for (const PoolNodes& one : nodes) groups.push_back(group_of(one));
+    for (const PoolNodes& one : nodes) {
+      const bool is_block = one.target.pool->capacity_type == CapacityType::CapacityBlock;
+      if (!is_block) groups.push_back(group_of(one));
+    }
     return {{"apiVersion", "eksctl.io/v1alpha5"},
             {"kind", "ClusterConfig"},
             {"metadata", {{"name", cluster_}, {"region", scenario_.region}}},
@@ -52,6 +55,13 @@ class EksctlWriter {
             fmt::format("{}: takes any open capacity reservation of its type; name yours under "
                         "capacityReservation.capacityReservationTarget.",
                         pool.name.value));
+      }
+      if (pool.capacity_type == CapacityType::CapacityBlock) {
+        out += comment(fmt::format(
+            "{}: left out. EKS takes a node group of a Capacity Block with a launch template that "
+            "names it, which --to terraform writes.",
+            pool.name.value));
+        continue;
       }
       if (one.target.instance->gpu_fraction < 1) {
         out += comment(fmt::format(

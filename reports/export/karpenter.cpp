@@ -31,6 +31,7 @@ std::string capacity_word(CapacityType type) {
     case CapacityType::Spot:
       return "spot";
     case CapacityType::Reserved:
+    case CapacityType::CapacityBlock:
       return "reserved";
   }
   return {};
@@ -113,7 +114,7 @@ json discovery_terms(const std::string& cluster) {
 // Nodes of one class start from the same image, with the same settings.
 std::string class_name_of(const NodePool& pool, NodeImage image) {
   if (image == NodeImage::Bottlerocket) return "gpu-bottlerocket-" + pool.name.value;
-  return pool.capacity_type == CapacityType::Reserved ? "gpu-al2023-reserved" : "gpu-al2023";
+  return scenarios::is_reserved(pool.capacity_type) ? "gpu-al2023-reserved" : "gpu-al2023";
 }
 
 // Whether they are types of one NodePool.
@@ -165,7 +166,7 @@ class KarpenterWriter {
     spec["blockDeviceMappings"] =
         bottlerocket ? json::array({volume("/dev/xvda", "4Gi"), volume("/dev/xvdb", "200Gi")})
                      : json::array({volume("/dev/xvda", "200Gi")});
-    if (pool.capacity_type == CapacityType::Reserved) {
+    if (scenarios::is_reserved(pool.capacity_type)) {
       spec["capacityReservationSelectorTerms"] = discovery_terms(cluster_);
     }
     if (bottlerocket) spec["userData"] = bottlerocket_settings(nodes.target);

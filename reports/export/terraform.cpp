@@ -115,7 +115,7 @@ class NodeGroups {
 
   // A node group has no argument of its own for user data and reservations.
   bool has_template(const NodePool& pool) const {
-    return is_bottlerocket() || pool.capacity_type == CapacityType::Reserved;
+    return is_bottlerocket() || is_reserved(pool.capacity_type);
   }
 
   std::string launch_template(const PoolNodes& nodes) const {
@@ -135,7 +135,15 @@ class NodeGroups {
         block("ebs",
               {{"volume_size", size}, {"volume_type", hcl_string("gp3")}, {"encrypted", "true"}},
               4));
-    if (pool.capacity_type == CapacityType::Reserved) {
+    if (pool.capacity_type == CapacityType::CapacityBlock) {
+      out += fmt::format("\n  instance_type = {}\n", hcl_string(nodes.target.instance->name));
+      out += block("instance_market_options", {{"market_type", hcl_string("capacity-block")}});
+      out += "\n  capacity_reservation_specification {\n" +
+             block("capacity_reservation_target",
+                   {{"capacity_reservation_id", "var." + label_of("block", pool.name.value)}}, 4)
+                 .substr(1) +
+             "  }\n";
+    } else if (pool.capacity_type == CapacityType::Reserved) {
       out += block("capacity_reservation_specification",
                    {{"capacity_reservation_preference", hcl_string("open")}});
     }
@@ -154,9 +162,13 @@ class NodeGroups {
                   hcl_string(fmt::format(
                       "{}_{}_NVIDIA", is_bottlerocket() ? "BOTTLEROCKET" : "AL2023",
                       nodes.target.instance->architecture == "arm64" ? "ARM_64" : "x86_64")));
+    const bool of_block = pool.capacity_type == CapacityType::CapacityBlock;
     arguments.add("capacity_type",
-                  hcl_string(pool.capacity_type == CapacityType::Spot ? "SPOT" : "ON_DEMAND"));
-    arguments.add("instance_types", fmt::format("[{}]", hcl_string(nodes.target.instance->name)));
+                  hcl_string(of_block                                   ? "CAPACITY_BLOCK"
+                             : pool.capacity_type == CapacityType::Spot ? "SPOT"
+                                                                        : "ON_DEMAND"));
+    if (!of_block)
+      arguments.add("instance_types", fmt::format("[{}]", hcl_string(nodes.target.instance->name)));
     if (!has_template(pool)) arguments.add("disk_size", std::to_string(kImageVolumeGib));
     std::string out =
         fmt::format("\n{}resource \"aws_eks_node_group\" \"{}\" {{\n", remarks(pool), label) +
@@ -305,7 +317,14 @@ std::string head(const scenarios::Scenario& scenario, const ExportOptions& optio
   out += variable("cluster_name", "string", "Name of the EKS cluster", options.cluster);
   if (by_karpenter) return out;
   out += variable("node_role_arn", "string", "ARN of the IAM role of the nodes");
-  return out + variable("subnet_ids", "list(string)", "Subnets that the nodes may start in");
+  out += variable("subnet_ids", "list(string)", "Subnets that the nodes may start in");
+  for (const NodePool& pool : scenario.node_pools) {
+    if (pool.capacity_type != CapacityType::CapacityBlock) continue;
+    out += variable(label_of("block", pool.name.value), "string",
+                    "ID of the Capacity Block of " + pool.name.value +
+                        ": its zone is that of the only subnet of subnet_ids");
+  }
+  return out;
 }
 
 }  // namespace

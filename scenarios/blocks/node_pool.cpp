@@ -15,7 +15,8 @@ using T = FieldType;
 
 constexpr Word kCapacityTypes[] = {{"on-demand", CapacityType::OnDemand},
                                    {"spot", CapacityType::Spot},
-                                   {"reserved", CapacityType::Reserved}};
+                                   {"reserved", CapacityType::Reserved},
+                                   {"capacity-block", CapacityType::CapacityBlock}};
 constexpr Word kFallbacks[] = {{"none", false}, {"on-demand", true}};
 
 // What mixed names are to the plugin's MPS, unless `mps: {force: true}` runs it all the same.
@@ -214,7 +215,10 @@ constexpr Field kNodePoolFields[] = {
         "Karpenter: the life of a node, after which its pods are evicted and it ends.")
         .positive()
         .otherwise("for ever"),
-    field<&NodePool::capacity_type>("capacityType", "spot", "How the nodes are bought.")
+    field<&NodePool::capacity_type>(
+        "capacityType", "spot",
+        "How the nodes are bought. Of a Capacity Block the run says what the shortest "
+        "one costs that it needs.")
         .one_of(kCapacityTypes),
     field<&NodePool::spot>("spot", "{interruptionsPerHour: 0.03, fallback: on-demand}",
                            "EC2 takes nodes back (capacityType: spot).")

@@ -33,8 +33,8 @@ constexpr Word kIsolationKinds[] = {"memory", "compute", "fault"};
 constexpr Word kIsolatedFrom[] = {{"namespaces", IsolationRule::Between::Namespaces},
                                   {"pods", IsolationRule::Between::Pods}};
 constexpr Word kPolicySeverities[] = {{"Deny", true}, {"Warn", false}};
-constexpr std::string_view kCapacityTypeNames[] = {"on-demand", "spot", "spot-fallback",
-                                                   "reserved"};
+constexpr std::string_view kCapacityTypeNames[] = {"on-demand", "spot", "spot-fallback", "reserved",
+                                                   "capacity-block"};
 
 // What can be bought is known from the file alone: EC2's ways, and the scenario's own plans.
 void check_purchase_options(const Scenario& scenario, Findings& findings) {
@@ -123,7 +123,7 @@ constexpr Field kPlanningFields[] = {
     field<&Planning::purchase_options>(
         "purchaseOptions", "[on-demand, spot, savingsPlan3y]",
         "on-demand, spot (which tries spot-fallback, too: on-demand while there is no spot), "
-        "reserved, or the type of a plan in pricing.plans.")
+        "reserved, capacity-block, or the type of a plan in pricing.plans.")
         .otherwise("on-demand, and the plans of pricing.plans")
         .each_value_once(),
     field<&Planning::replicas>("replicas", "[2, 4, 8]", "Pods that share a GPU.")

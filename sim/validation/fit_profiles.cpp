@@ -15,6 +15,7 @@
 #include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/sim/calibration.hpp"
+#include "slicewise/sim/device/closed_network.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
 
 #include "law_fit.hpp"
@@ -36,14 +37,21 @@ double turns_stretch(double duty, int clients, double overhead) {
   return models::overlapped_slowdown(duty, duty * clients, clients > 1 ? overhead : 0);
 }
 
+// Of requests, whose host work is before and after.
+double request_stretch(double duty, int clients, double overhead) {
+  const std::vector<LoopingClient> loops(static_cast<std::size_t>(clients), {1 - duty, duty});
+  return 1 / solve_closed_network(loops, overhead).cycles_per_second.front();
+}
+
 // The duty at which the mean of log(predicted / measured) is 0; the slowdown grows with it.
 std::optional<double> duty_of(const std::vector<Measurement>& turns, Duration alone,
-                              double overhead) {
+                              double overhead,
+                              double (*stretch)(double duty, int clients, double overhead)) {
   const auto excess = [&](double duty) {
     double sum = 0;
     for (const Measurement& m : turns) {
-      sum += portable_log(turns_stretch(duty, m.clients, overhead) * to_seconds(alone) /
-                          to_seconds(m.time));
+      sum +=
+          portable_log(stretch(duty, m.clients, overhead) * to_seconds(alone) / to_seconds(m.time));
     }
     return sum;
   };
@@ -329,7 +337,7 @@ class CompanyFitter {
                          [&](const Measurement& m) { return m.batch == batch; });
     const double overhead = overhead_on(gpu);
     const Duration alone = *out.profile.solo_step;
-    out.profile.duty = duty_of(turns, alone, overhead);
+    out.profile.duty = duty_of(turns, alone, overhead, turns_stretch);
     if (!out.profile.duty) {
       out.undetermined.emplace_back("duty");
       return;
@@ -344,7 +352,11 @@ class CompanyFitter {
     const double width = duty_width(*out.profile.duty, squares, static_cast<double>(turns.size()));
     out.figures.push_back({"duty", *out.profile.duty, width, "fitted"});
     out.profile.uncertainty.push_back({"duty", width, {}});
-    out.profile.provenance["duty"] = fmt::format("fitted, 95 % within {:.2g}", width);
+    out.profile.request_duty = duty_of(turns, alone, overhead, request_stretch);
+    out.figures.push_back({"requestDuty", *out.profile.request_duty, width, "fitted"});
+    out.profile.uncertainty.push_back({"requestDuty", width, {}});
+    out.profile.provenance["duty"] = out.profile.provenance["requestDuty"] =
+        fmt::format("fitted, 95 % within {:.2g}", width);
   }
 
   // What a fit says of a setting that it has not seen; nothing when too little is left of the
@@ -426,6 +438,7 @@ Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measu
   for (const models::Measurement& m : measurements) {
     out.date = std::max(out.date, m.date);
     if (m.served && profile_fit::has_step(out.steps, m)) continue;
+    if (m.requests_per_second > 0) continue;  // its time is that of a queue
     if (!m.beside.empty()) {
       pairs.push_back(m);
       continue;

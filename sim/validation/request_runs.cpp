@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/models/measurements.hpp"
+#include "slicewise/portable_math.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/sim/calibration.hpp"
 #include "slicewise/sim/device/fluid.hpp"
@@ -34,16 +36,21 @@ struct KnownProcess {
   Duration kernels;
   Duration host;
   models::ClientLaw law;
+  double sigma = 0;  // of the logarithm of `kernels` from request to request
 };
 
 class Loop {
  public:
   Loop(const KnownProcess& process, std::span<const Duration> due)
-      : kernels_(process.kernels), host_(process.host), due_(due) {
+      : kernels_(process.kernels), host_(process.host), sigma_(process.sigma), due_(due) {
     sleep_until({});
   }
 
-  Duration kernels() const { return kernels_; }
+  Duration kernels(RandomStream& chance) const {
+    if (sigma_ <= 0) return kernels_;
+    const double drawn = portable_exp(sigma_ * chance.normal() - sigma_ * sigma_ / 2);
+    return std::max(nanoseconds(1), from_seconds(to_seconds(kernels_) * drawn));
+  }
   TimePoint wakes_at() const { return wakes_at_; }  // kNever while kernels run
   void start() { wakes_at_ = kNever; }
   void kernels_done(TimePoint now) {
@@ -73,6 +80,7 @@ class Loop {
 
   Duration kernels_;
   Duration host_;
+  double sigma_;
   std::span<const Duration> due_;
   std::vector<Duration> latencies_;
   TimePoint wakes_at_;
@@ -96,7 +104,7 @@ std::vector<Loop> run_loops(Engine gpu, std::vector<Loop> loops, std::uint64_t s
       loops[context].kernels_done(now);
     } else {
       const auto context = static_cast<std::uint32_t>(waking - loops.begin());
-      gpu.start(context, waking->kernels());
+      gpu.start(context, waking->kernels(chance));
       if constexpr (std::is_same_v<Engine, Fluid>) gpu.wait_by_chance(context, chance);
       waking->start();
     }
@@ -117,13 +125,18 @@ KnownProcess known_of(const MeasuredProcess& process) {
   known.law.bandwidth_share = models::kDefaultBandwidthShare;
   known.law.norm_p = models::kDefaultNorm;
   known.law.kernel_time = process.kernel_time;
+  // The host takes as long each time.
+  const double longer = to_seconds(process.alone) / to_seconds(known.kernels);
+  const double variance = portable_exp(process.time_sigma * process.time_sigma) - 1;
+  known.sigma = std::sqrt(portable_log(1 + longer * longer * variance));
   return known;
 }
 
 // From a profile, as a Service takes it.
 KnownProcess known_of(const models::WorkloadProfile& profile) {
   KnownProcess known;
-  known.kernels = from_seconds(to_seconds(*profile.solo_step) * profile.duty.value_or(1));
+  known.kernels = from_seconds(to_seconds(*profile.solo_step) *
+                               profile.request_duty.value_or(profile.duty.value_or(1)));
   known.host = *profile.solo_step - known.kernels;
   known.law.capacity_share = profile.capacity_share.value_or(1);
   known.law.bandwidth_share = profile.bandwidth_share.value_or(models::kDefaultBandwidthShare);
@@ -236,13 +249,35 @@ FittedProfiles fitted_elsewhere(const StudyInput& input) {
 
 }  // namespace
 
+namespace {
+
+// Those of a user, whose requests came at random: so many that a hundredth of them are several.
+MeasuredCompany with_arrivals(MeasuredCompany company, std::uint64_t seed) {
+  constexpr double kRequests = 500;
+  std::uint32_t entity = 0;
+  for (MeasuredProcess& process : company.processes) {
+    ++entity;
+    if (process.requests_per_second <= 0) continue;
+    const double length = kRequests / process.requests_per_second;
+    company.length = from_seconds(length);
+    RandomStream gaps(seed, 0, entity, Purpose::Arrival);
+    for (double t = 0; (t += gaps.exponential() / process.requests_per_second) < length;) {
+      process.due.push_back(from_seconds(t));
+    }
+  }
+  return company;
+}
+
+}  // namespace
+
 StudyPoints run_arrivals(const StudyInput& input) {
   constexpr std::uint64_t kRuns = 10;
   const bool calibrated = input.study.evidence == models::Evidence::Pairs;
   const FittedProfiles fitted = calibrated ? fitted_elsewhere(input) : FittedProfiles{};
   StudyPoints out;
-  for (const MeasuredCompany& company : input.source.companies) {
-    if (!asks_about(input, company)) continue;
+  for (const MeasuredCompany& measured : input.source.companies) {
+    if (!asks_about(input, measured)) continue;
+    MeasuredCompany company = with_arrivals(measured, kSeed);
     const std::vector<MeasuredProcess>& all = company.processes;
     const TimePoint end = TimePoint{} + company.length;
     const auto is_over = [&](TimePoint now, const std::vector<Loop>&) { return now > end; };
@@ -250,6 +285,7 @@ StudyPoints run_arrivals(const StudyInput& input) {
         calibrated ? known_from_profiles(company, fitted) : known_from_alone(company);
     std::vector<std::vector<Duration>> latencies(all.size());
     for (std::uint64_t run = 0; run < kRuns; ++run) {
+      company = with_arrivals(measured, kSeed + run);
       const std::vector<Loop> loops = run_company(input, known, company, kSeed + run, is_over);
       for (std::size_t i = 0; i < all.size(); ++i) loops[i].add_latencies(end, latencies[i]);
     }

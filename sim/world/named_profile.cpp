@@ -39,8 +39,9 @@ WorkloadProfile as_request(const WorkloadProfile& step) {
   const Duration alone = *step.solo_step;
   const Duration host = step.host_time.value_or(Duration{});
   const Duration left = host < alone ? alone - host : alone;
+  const std::optional<double> duty = step.request_duty ? step.request_duty : step.duty;
   const Duration kernels =
-      std::max(nanoseconds(1), step.duty ? part_of_step(alone, std::min(1.0, *step.duty)) : left);
+      std::max(nanoseconds(1), duty ? part_of_step(alone, std::min(1.0, *duty)) : left);
   request.solo_step = kernels;
   if (kernels == alone) return request;
   request.host_time = alone - kernels;

@@ -9,6 +9,7 @@
 
 #include "slicewise/portable_math.hpp"
 #include "slicewise/scenarios/node_requirements.hpp"
+#include "slicewise/sim/figure_text.hpp"
 
 #include "parts.hpp"
 
@@ -42,22 +43,28 @@ std::string single_profile(const NodePool& pool, const PoolModel& model) {
   return single && !model.kinds.empty() ? model.kinds.front().partition : "";
 }
 
-// "on-demand", "spot", "reserved".
-std::string_view purchase_name(CapacityType type) {
+models::PurchaseOption purchase_option(CapacityType type) {
   switch (type) {
     case CapacityType::OnDemand:
-      return "on-demand";
+      return models::PurchaseOption::OnDemand;
     case CapacityType::Spot:
-      return "spot";
+      return models::PurchaseOption::Spot;
     case CapacityType::Reserved:
-      return "reserved";
+      return models::PurchaseOption::Reserved;
+    case CapacityType::CapacityBlock:
+      return models::PurchaseOption::CapacityBlock;
   }
-  return "on-demand";
+  return models::PurchaseOption::OnDemand;
 }
 
-}  // namespace
+std::string_view capacity_label(CapacityType type) {
+  return is_reserved(type) ? "reserved" : models::name_of(purchase_option(type));
+}
 
-namespace {
+std::string_view managed_capacity_label(CapacityType type) {
+  if (type == CapacityType::CapacityBlock) return "CAPACITY_BLOCK";
+  return type == CapacityType::Spot ? "SPOT" : "ON_DEMAND";
+}
 
 // Whether nodes of the pool have such a label: of a pool whose nodes stay nobody says who made
 // them.
@@ -68,14 +75,14 @@ bool has_label(const Scenario& scenario, const NodePool& pool, std::string_view 
 }  // namespace
 
 std::map<std::string, std::string> pool_labels(const Scenario& scenario, const NodePool& pool) {
-  const bool spot = pool.capacity_type == CapacityType::Spot;
   std::map<std::string, std::string> made{
       {"kubernetes.io/os", "linux"},
       {"topology.kubernetes.io/region", scenario.region},
       {std::string(scenarios::kNodePoolLabel), pool.name.value},
-      {std::string(scenarios::kCapacityTypeLabel), std::string(purchase_name(pool.capacity_type))},
+      {std::string(scenarios::kCapacityTypeLabel), std::string(capacity_label(pool.capacity_type))},
       {std::string(scenarios::kManagedGroupLabel), pool.name.value},
-      {std::string(scenarios::kManagedCapacityLabel), spot ? "SPOT" : "ON_DEMAND"},
+      {std::string(scenarios::kManagedCapacityLabel),
+       std::string(managed_capacity_label(pool.capacity_type))},
       {"nvidia.com/gpu.present", "true"}};
   std::erase_if(made, [&](const auto& label) { return !has_label(scenario, pool, label.first); });
   std::map<std::string, std::string> labels = pool.labels;
@@ -147,18 +154,6 @@ Rate per_month(double share) {
   return {-portable_log(1 - share) / kMonthSeconds};
 }
 
-models::PurchaseOption purchase_option(CapacityType type) {
-  switch (type) {
-    case CapacityType::OnDemand:
-      return models::PurchaseOption::OnDemand;
-    case CapacityType::Spot:
-      return models::PurchaseOption::Spot;
-    case CapacityType::Reserved:
-      return models::PurchaseOption::Reserved;
-  }
-  return models::PurchaseOption::OnDemand;
-}
-
 const InstanceType* find_instance(const NodePool& pool, const Catalogue& catalogue,
                                   Diagnostics& found) {
   const auto& wanted = pool.instance_type;
@@ -193,26 +188,43 @@ models::Price agreed_price(const scenarios::PricePlan* plan, models::Price price
   return price;
 }
 
-// What AWS sells ahead, where a reserved type has no other price: of its region before that of
-// most, the newest.
-std::optional<models::Price> capacity_block(const Scenario& scenario, const NodePool& pool,
-                                            const Catalogue& catalogue, Diagnostics& found) {
-  if (pool.capacity_type != scenarios::CapacityType::Reserved) return std::nullopt;
-  const models::Commitment* block = nullptr;
-  for (const models::Commitment& sold : catalogue.commitments) {
-    const bool here = sold.region == scenario.region;
-    if (sold.kind != "Capacity Block" || sold.instance != pool.instance_type.value || !sold.usd ||
-        (!here && sold.region != "most regions")) {
-      continue;
-    }
-    if (block == nullptr || here || block->region != scenario.region) block = &sold;
+// For how many days a block is sold that is there for so long, nullopt: for none. Source: EC2 API
+// Reference, DescribeCapacityBlockOfferings (CapacityDurationHours).
+std::optional<std::int64_t> days_of_block(Duration length) {
+  constexpr std::int64_t kMostSingleDays = 14;
+  constexpr std::int64_t kMostDays = 182;
+  const Duration day = hours(24);
+  const std::int64_t days = std::max<std::int64_t>(1, (length.ns + day.ns - 1) / day.ns);
+  if (days > kMostDays) return std::nullopt;
+  return days <= kMostSingleDays ? days : (days + 6) / 7 * 7;
+}
+
+// A block is paid for whole: says what that is. False: such a block is not sold.
+bool is_sold_as_block(const Scenario& scenario, const NodePool& pool, const models::Price& price,
+                      Diagnostics& found) {
+  if (pool.most_nodes) {
+    add_diagnostic(found, Code::SettingConflict, pool.name.where,
+                   "nodes of a Capacity Block that come and go",
+                   "all of a block's nodes are paid for until it ends: write one number of nodes");
+    return false;
   }
-  if (block == nullptr) return std::nullopt;
+  if (!scenario.duration) return true;
+  const auto days = days_of_block(*scenario.duration);
+  if (!days) {
+    add_diagnostic(
+        found, Code::ValueRange, pool.instance_type.where,
+        fmt::format("a run of {} on a Capacity Block, which is sold for 182 days at most",
+                    clock_text(*scenario.duration)),
+        "another capacityType, or a shorter run");
+    return false;
+  }
+  const Usd each = cost_of(price.usd, hours(24) * *days);
   add_diagnostic(found, Code::PriceDerived, pool.instance_type.where,
-                 fmt::format("the price of {} is that of a Capacity Block in {}, {}: sold {}, and "
-                             "paid at once for all of it, however short the run",
-                             block->instance, block->region, block->valid, block->note));
-  return models::Price{*block->usd, block->source};
+                 fmt::format("nodes of {} are a Capacity Block of {}, the shortest for the run: "
+                             "${:.2f}, paid at once; costs are those of the time of the run",
+                             pool.name.value, *days == 1 ? "1 day" : fmt::format("{} days", *days),
+                             to_dollars(each) * pool.nodes));
+  return true;
 }
 
 std::optional<models::Price> find_price(const Scenario& scenario, const NodePool& pool,
@@ -225,9 +237,10 @@ std::optional<models::Price> find_price(const Scenario& scenario, const NodePool
                      fmt::format("the price of {} in {} is {}", pool.instance_type.value,
                                  scenario.region, price->source.text));
     }
+    const bool block = pool.capacity_type == CapacityType::CapacityBlock;
+    if (block && !is_sold_as_block(scenario, pool, *price, found)) return std::nullopt;
     return agreed_price(plan_of(scenario, pool), std::move(*price));
   }
-  if (auto block = capacity_block(scenario, pool, catalogue, found)) return block;
   for (Diagnostic& problem : price.error()) {
     if (problem.where.line == 0) {
       problem.where =
@@ -471,7 +484,7 @@ std::optional<PoolModel> model_pool(const Scenario& scenario, const NodePool& po
   model.instance_type = type->name;
   model.architecture = type->architecture;
   model.region = scenario.region;
-  model.purchase_option = purchase_name(pool.capacity_type);
+  model.purchase_option = models::name_of(purchase_option(pool.capacity_type));
   if (const scenarios::PricePlan* plan = plan_of(scenario, pool)) model.price_plan = plan->name;
   model.where = pool.nodes_where.line > 0 ? pool.nodes_where : pool.name.where;
   model.nodes = pool.nodes;

@@ -92,6 +92,18 @@ class GitOps(Folder):
 
 
 class Prices(Folder):
+    def test_a_capacity_block_is_a_node_group_that_names_it(self):
+        block = ("--set", "nodePools.gpu.capacityType=capacity-block")
+        export = ("export", "-f", EXAMPLE, "--variant", "before", *block, "--to")
+        terraform = run(*export, "terraform").stdout
+        self.assertRegex(terraform, r'capacity_type += "CAPACITY_BLOCK"')
+        self.assertRegex(terraform, r'market_type += "capacity-block"')
+        self.assertRegex(terraform, r"capacity_reservation_id += var.block_gpu")
+        self.assertIn('variable "block_gpu"', terraform)
+        eksctl = run(*export, "eksctl").stdout
+        self.assertIn("gpu: left out.", eksctl)
+        self.assertNotIn("instanceType", eksctl)
+
     def test_reserved_capacity_is_exported_without_a_price(self):
         """PRICE_UNKNOWN asked for --prices, which export did not have."""
         reserved = ("--set", "nodePools.gpu.capacityType=reserved")

@@ -114,6 +114,18 @@ class OwnMeasurements(unittest.TestCase):
         self.assertEqual(result.returncode, 3)
         self.assertIn("--gpu", result.stderr)
 
+    def test_p99_of_requests_at_random_is_held_against_the_models(self):
+        """Processes that take a tenth of the GPU's width do not slow each other: two queues M/D/1 at 50 %."""
+        result, rows = self.validated("workload,gpu,latency_ms,p99_ms,requests_per_s,sharing,clients,"
+                                      "gpu_util_percent,sm_active_percent\n"
+                                      "w,A10G,20,,,,,100,1\nw,A10G,30,87,25,mps,2,,\n")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        found = [row for row in rows if row["study"] == "measurements-p99-mps"]
+        self.assertEqual(len(found), 2, result.stdout)  # one for each copy
+        for row in found:
+            self.assertAlmostEqual(float(row["predicted"]), 87, delta=0.1 * 87)
+        self.assertEqual({row["study"] for row in rows}, {"measurements-p99-mps"})  # its mean is of a queue
+
     def test_pairs_are_checked_without_shares(self):
         result, rows = self.validated("workload,gpu,latency_ms,kernel_us,sharing,beside\n"
                                       "w,A10G,20,100,,\nv,A10G,10,10,,\n"

@@ -39,6 +39,7 @@ struct WorkloadProfile {
   std::optional<double> sensitivity;       // alpha
   std::optional<double> pressure;          // c
   std::optional<double> duty;              // d: share of wall time the GPU is busy when alone
+  std::optional<double> request_duty;      // d where its host work is before and after, not beside
   std::optional<double> turn_use;          // w: part of a turn that it uses before it is idle
   std::optional<Duration> kernel_time;     // K: mean length of its kernels
   std::optional<Duration> extra_per_item;  // GPU time of one more batch beside it in one go

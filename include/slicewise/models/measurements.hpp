@@ -51,7 +51,11 @@ struct Measurement {
   Duration host_time{};                  // CPU time of the host beside `time`; 0 when not measured
   Activity activity;                     // of the GPU, alone
   std::optional<ServedRequests> served;  // `time` is that of each token after the first
-  bool has_unused_quantiles = false;     // of a row that is not alone: note_unused_quantiles()
+  // To each process of a row that is not alone requests come at random, so many in a second; `time`
+  // is their mean latency, queueing included. 0: each as soon as the last is answered.
+  double requests_per_second = 0;
+  Duration p99{};                     // of their latencies
+  bool has_unused_quantiles = false;  // of a row that is not alone: note_unused_quantiles()
   std::string driver;
   std::string date;
   SourceLocation where;
@@ -76,7 +80,8 @@ const GpuModel* gpu_of(const MeasuredContext& context, const Catalogue& catalogu
 //   a CSV file, or a JSON list of objects, with the columns workload, gpu and one of latency_ms (of
 //   a step) and rate_per_s (items of one process); batch, slice, sharing (alone, mps,
 //   time-slicing), p50_ms, p90_ms, p95_ms and p99_ms (quantiles beside that mean, which are taken
-//   of rows alone), threads_percent,
+//   of rows alone), requests_per_s (that come at random to each process that shares a GPU, whose
+//   p99_ms is then held against the models), threads_percent,
 //   clients, beside (another workload), beside_batch, kernel_us (mean length of its kernels),
 //   host_cpu_ms (CPU time of a step beside its latency), gpu_util_percent, sm_active_percent and
 //   dram_active_percent (of rows alone), driver and date may be absent,
@@ -123,7 +128,8 @@ std::vector<MeasuredCompany> companies_of(const std::vector<Measurement>& measur
 // under MPS, fitted on one process and the fewest under MPS, on the whole GPU and the smallest
 // slice; one of those in turns of which no shares are known, from the time alone; and for each way
 // of sharing one of copies and pairs from the time alone and DCGM's shares, and one of pairs
-// without shares. `file` is where they come from. Returns notes: which rows no study has, and why.
+// without shares; and one of the p99 of requests that came at random. `file` is where they come
+// from. Returns notes: which rows no study has, and why.
 Diagnostics add_studies(const std::vector<Measurement>& measurements, const std::string& file,
                         ValidationSet& set);
 

@@ -14,7 +14,7 @@ namespace slicewise::models {
 
 struct Catalogue;
 
-enum class PurchaseOption : std::uint8_t { OnDemand, Spot, Reserved };
+enum class PurchaseOption : std::uint8_t { OnDemand, Spot, Reserved, CapacityBlock };
 
 struct Price {
   UsdPerHour usd;
@@ -66,7 +66,7 @@ class PriceBook {
   std::string date_;
 };
 
-// "on-demand", "spot", "reserved": as price files and messages write it.
+// "on-demand", "spot", "reserved", "capacity-block": as price files and messages write it.
 std::string_view name_of(PurchaseOption option);
 
 // Reads a user's price file (JSON):

@@ -46,9 +46,12 @@ struct MeasuredProcess {
   std::optional<double> sm_active;   // SMs with work in that time, mean over SMs
   Duration kernel_time{};            // mean length of its kernels; 0 unknown
   Duration time;                     // a request beside the others
-  // When requests come, from when the company begins; empty: each as soon as the last is answered.
+  // When requests come, from when the company begins; empty: each as soon as the last is answered,
+  // or, where there are any in a second, at random.
   std::vector<Duration> due = {};
-  Duration p99 = {};  // of those that came so, from when they were due until they were answered
+  double requests_per_second = 0;
+  double time_sigma = 0;  // of the logarithm of `alone` from request to request
+  Duration p99 = {};      // of those that came so, from when they were due until they were answered
 };
 
 struct MeasuredCompany {

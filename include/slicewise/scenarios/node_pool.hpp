@@ -19,7 +19,13 @@
 // have to know of them.
 namespace slicewise::scenarios {
 
-enum class CapacityType : std::uint8_t { OnDemand, Spot, Reserved };
+enum class CapacityType : std::uint8_t { OnDemand, Spot, Reserved, CapacityBlock };
+
+// Whether the nodes run in a capacity reservation.
+inline bool is_reserved(CapacityType type) {
+  return type == CapacityType::Reserved || type == CapacityType::CapacityBlock;
+}
+
 enum class MigStrategy : std::uint8_t { None, Single, Mixed };
 
 // What the device plugin calls a MIG instance; `own`: the name of its profile's resource.

@@ -22,6 +22,7 @@ struct PricedThere {
 
 PurchaseOption purchase_option(const PoolChoice& pool) {
   if (pool.purchase == "spot" || pool.purchase == kSpotFallback) return PurchaseOption::Spot;
+  if (pool.purchase == "capacity-block") return PurchaseOption::CapacityBlock;
   return pool.purchase == "reserved" ? PurchaseOption::Reserved : PurchaseOption::OnDemand;
 }
 

@@ -42,7 +42,7 @@ std::string purchase_of(const Scenario& scenario, const NodePool& pool, const Po
   if (pool.capacity_type == CapacityType::Spot) {
     return pool.spot && pool.spot->falls_back_to_on_demand ? std::string(kSpotFallback) : "spot";
   }
-  if (pool.capacity_type == CapacityType::Reserved) return "reserved";
+  if (scenarios::is_reserved(pool.capacity_type)) return model.purchase_option;
   for (const auto& plan : scenario.price_plans) {
     if (plan.instance_type.value == model.instance_type) return plan.name;
   }

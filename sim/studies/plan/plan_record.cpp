@@ -122,7 +122,8 @@ Record declared(Of<PoolChoice>) {
       {field<&C::instance_type>("instanceType", "EC2 instance type"),
        field<&C::purchase>(
            "purchaseOption",
-           "on-demand, spot, spot-fallback, reserved or a price plan of the scenario"),
+           "on-demand, spot, spot-fallback, reserved, capacity-block or a price plan of the "
+           "scenario"),
        field<&C::strategy>("strategy",
                            "exclusive, timeSlicing, mps, mig, mig+timeSlicing, vgpu, ...")
            .with(&Field::is_open, true),

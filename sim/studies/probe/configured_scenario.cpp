@@ -126,6 +126,7 @@ void buy(Scenario& scenario, NodePool& pool, const PoolChoice& choice) {
   const bool falls_back = choice.purchase == kSpotFallback;
   pool.capacity_type = choice.purchase == "spot" || falls_back ? CapacityType::Spot
                        : choice.purchase == "reserved"         ? CapacityType::Reserved
+                       : choice.purchase == "capacity-block"   ? CapacityType::CapacityBlock
                                                                : CapacityType::OnDemand;
   if (pool.capacity_type != CapacityType::Spot) {
     pool.spot.reset();

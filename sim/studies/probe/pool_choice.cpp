@@ -91,7 +91,8 @@ std::vector<Strategy> strategies_named(const Names& names, Diagnostics& found) {
 
 std::vector<std::string> purchases_named(const Names& names, const Scenario& scenario,
                                          Diagnostics& found) {
-  std::vector<std::string_view> known = {"on-demand", "spot", kSpotFallback, "reserved"};
+  std::vector<std::string_view> known = {"on-demand", "spot", kSpotFallback, "reserved",
+                                         "capacity-block"};
   for (const auto& plan : scenario.price_plans) known.emplace_back(plan.name);
   std::vector<std::string> purchases;
   for (const auto& name : names) {

@@ -95,6 +95,8 @@ void move_by(WorkloadProfile& profile, const models::FigureUncertainty& known, d
     shift(profile.bandwidth_share, known, score, 1);
   } else if (figure == "duty") {
     shift(profile.duty, known, score, 1);
+  } else if (figure == "requestDuty") {
+    shift(profile.request_duty, known, score, 1);
   } else if (figure == "sensitivity") {
     shift(profile.sensitivity, known, score, kMost);
   } else if (figure == "pressure") {

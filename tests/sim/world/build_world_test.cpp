@@ -357,16 +357,50 @@ TEST(BuildWorld, SpotCostsLessThanOnDemand) {
   EXPECT_NE(find(refused(s), Code::PriceUnknown), nullptr);
 }
 
-TEST(BuildWorld, WhatIsReservedMayBeACapacityBlock) {
+// p5e.48xlarge is sold nowhere by the hour; of us-east-2 there is a price of 2024 as well.
+TEST(BuildWorld, CapacityBlocksCostTheNewestPriceOfTheirRegion) {
   scenarios::Scenario s = plain();
+  s.node_pools[0].capacity_type = scenarios::CapacityType::CapacityBlock;
+  s.node_pools[0].instance_type.value = "p5e.48xlarge";
+  s.duration = hours(1);
+  for (const char* region : {"us-east-1", "us-east-2"}) {
+    s.region = region;
+    const World world = demo::world(s);
+    EXPECT_EQ(world.pools[0].price.usd.per_hour, from_dollars(39.8));
+    ASSERT_NE(find(world.findings, Code::PriceDerived), nullptr);
+    EXPECT_THAT(find(world.findings, Code::PriceDerived)->message,
+                HasSubstr("in most regions, from January 2026"));
+  }
+  s.region = "us-gov-west-1";
+  EXPECT_NE(find(refused(s), Code::PriceUnknown), nullptr);
+  s.region = "us-east-1";
   s.node_pools[0].capacity_type = scenarios::CapacityType::Reserved;
-  s.node_pools[0].instance_type.value = "p5e.48xlarge";  // sold nowhere by the hour
-  const World most = demo::world(s);
-  EXPECT_EQ(most.pools[0].price.usd.per_hour, from_dollars(39.8));
-  ASSERT_NE(find(most.findings, Code::PriceDerived), nullptr);
-  EXPECT_THAT(find(most.findings, Code::PriceDerived)->message, HasSubstr("for a day or more"));
-  s.region = "us-east-2";
-  EXPECT_EQ(demo::world(s).pools[0].price.usd.per_hour, from_dollars(43.26));
+  EXPECT_THAT(find(refused(s), Code::PriceUnknown)->help, HasSubstr("capacity-block"));
+}
+
+// In days up to 14, then in weeks up to 26.
+TEST(BuildWorld, CapacityBlocksArePaidForWhole) {
+  scenarios::Scenario s = plain();
+  s.node_pools[0].capacity_type = scenarios::CapacityType::CapacityBlock;
+  s.node_pools[0].instance_type.value = "p5e.48xlarge";
+  s.node_pools[0].nodes = 2;
+  const auto bill = [&](Duration run) {
+    s.duration = run;
+    std::string text;
+    for (const Diagnostic& each : demo::world(s).findings) text += each.message;
+    return text;
+  };
+  EXPECT_THAT(bill(hours(1)), HasSubstr("a Capacity Block of 1 day, the shortest"));
+  EXPECT_THAT(bill(hours(1)), HasSubstr("$1910.40, paid at once"));  // 2 x 24 x 39.8
+  EXPECT_THAT(bill(hours(25)), HasSubstr("of 2 days"));
+  EXPECT_THAT(bill(hours(24 * 14)), HasSubstr("of 14 days"));
+  EXPECT_THAT(bill(hours(24 * 14 + 1)), HasSubstr("of 21 days"));
+  EXPECT_THAT(bill(hours(24 * 182)), HasSubstr("of 182 days"));
+  s.duration = hours(24 * 182 + 1);
+  EXPECT_THAT(find(refused(s), Code::ValueRange)->message, HasSubstr("182 days at most"));
+  s.duration = hours(1);
+  s.node_pools[0].most_nodes = 3;
+  EXPECT_NE(find(refused(s), Code::SettingConflict), nullptr);
 }
 
 TEST(BuildWorld, SaysWhichProcessCanNeverStart) {

@@ -158,7 +158,8 @@ void add_plan_choices(CLI::App& verb, PlanCommand& plan) {
             "Instance types or families (default: the scenario's planning section, else its own "
             "types and a dozen others)");
   add_names(verb, "--purchase", "OPTION,...", plan.options.purchases,
-            "on-demand, spot, reserved or price plans of the scenario (default on-demand and its "
+            "on-demand, spot, reserved, capacity-block or price plans of the scenario (default "
+            "on-demand and its "
             "plans). spot also tries spot-fallback, which is the answer where it costs no more: "
             "on-demand nodes while EC2 has no spot; beside on-demand, some nodes of each");
   add_names(
