@@ -12,7 +12,7 @@
 #include "../demo.hpp"
 
 // The filters of kube-scheduler for company: cases of its own tests, then what follows from them.
-namespace slicewise::sim {
+namespace slicewise::sim::company {
 namespace {
 
 using scenarios::Workload;
@@ -299,4 +299,4 @@ TEST(PodCompany, NodesStartWhereTheyHelp) {
 }
 
 }  // namespace
-}  // namespace slicewise::sim
+}  // namespace slicewise::sim::company
