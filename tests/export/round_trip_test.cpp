@@ -380,7 +380,7 @@ TEST(RoundTrip, MigDevicesThatAreMadeForClaims) {
                                {"device.attributes['gpu.nvidia.com'].profile == '3g.20gb'", {}}};
   given.workloads.erase(given.workloads.begin());
   given.workloads[0].count = 20;  // of which 16 run
-  const Scenario again = expect_round_trip(given, {"bundle"});
+  const Scenario again = expect_round_trip(given, {"bundle", "eksctl"});
   EXPECT_TRUE(again.node_pools.front().dynamic_mig);
   EXPECT_FALSE(again.node_pools.front().mig);
   expect_same_figures(figures_of(given), figures_of(again));
