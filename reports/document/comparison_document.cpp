@@ -127,8 +127,10 @@ const Record& comparison_metadata() {
   using C = StrategyComparison;
   static const Record declared{
       "what produced the comparison; the same values produce the same bytes",
-      {stamp_field<C>("scenario").csv(1, "scenario"), stamp_field<C>("scenarioSha256"),
-       stamp_field<C>("inputs"), stamp_field<C>("variant").csv(2, "variant"),
+      {stamp_field<C>("scenario").csv(1, "scenario"),
+       stamp_field<C>("scenarioSha256"),
+       stamp_field<C>("inputs"),
+       stamp_field<C>("variant").csv(2, "variant"),
        stamp_field<C>("seed")
            .saying("seed of the random streams, the same for every option")
            .csv(3, "seed"),
@@ -138,10 +140,15 @@ const Record& comparison_metadata() {
            .each("EC2 instance type"),
        field<&C::nodes>("nodes",
                         "of every option, when asked for; else as few as hold all pods at once"),
-       stamp_field<C>("priceDate"), stamp_field<C>("priceFile"), stamp_field<C>("priceFileSha256"),
-       stamp_field<C>("catalogueFiles"), stamp_field<C>("catalogueSha256"),
-       stamp_field<C>("allowPending"), stamp_field<C>("startsAt"),
+       stamp_field<C>("priceDate"),
+       stamp_field<C>("priceFile"),
+       stamp_field<C>("priceFileSha256"),
+       stamp_field<C>("catalogueFiles"),
+       stamp_field<C>("catalogueSha256"),
+       stamp_field<C>("allowPending"),
+       stamp_field<C>("startsAt"),
        field<&C::goal>("goal", "what makes an option the best; absent: perWorkHourUsd"),
+       field<&C::max_monthly_cost>("maxMonthlyUsd", "of --max-cost: what costs more is too dear"),
        field<&C::sampled_inputs>("sampledInputs", "--inputs sampled: each replication drew its own")
            .optional(),
        field<&C::interrupted>("interrupted",
@@ -226,7 +233,8 @@ const Record& record_of<ComparedOption>() {
            .positive(),
        field<&O::configuration, &C::strategy>("strategy", "how its GPUs are shared")
            .csv(5, "strategy"),
-       field<&reports::option_title>("title", "the configuration as people write it"),
+       field<&reports::option_title>("title", "the configuration as people write it")
+           .csv(42, "title"),
        field<&O::yours>("yours", "the scenario as it stands").optional().csv(41, "yours"),
        field<&O::configuration, &C::replicas>("replicas", "pods per GPU, or per MIG instance")
            .csv(6, "replicas"),
@@ -251,8 +259,15 @@ const Record& record_of<ComparedOption>() {
            .setting(8),
        field<&is_stock_option>("stock", "NVIDIA's device plugin can set it up as it is shipped")
            .csv(17, "stock"),
-       field<&O::by_dra>("byDra", "NVIDIA's DRA driver sets it up (--dra)").optional(),
-       field<&O::too_dear>("tooDear", "costs more a month than --max-cost").optional(),
+       field<&O::by_dra>("byDra", "NVIDIA's DRA driver sets it up (--dra)")
+           .optional()
+           .csv(43, "byDra")
+           .setting(9),
+       field<&O::too_dear>("tooDear", "costs more a month than --max-cost")
+           .optional()
+           .csv(44, "tooDear")
+           .setting(10),
+       field<&O::goal>("goal", "what --objective asks for the least of, in dollars or seconds"),
        field<&O::retired>("retired", "AWS no longer offers the instance type")
            .csv(15, "retired")
            .setting(7),
@@ -301,6 +316,7 @@ const Record& record_of<RefusedOption>() {
       {field<&O::configuration, &C::instance_type>("instanceType", "EC2 instance type"),
        field<&O::configuration, &C::strategy>("strategy", "how its GPUs are shared"),
        field<&O::configuration, &C::purchase>("purchaseOption", "of --purchase").optional(),
+       field<&O::configuration, &C::serving>("serving", "of each workload with pods").optional(),
        field<&refused_profile_of>("migProfile", "profile of all instances").optional(),
        field<&O::code>("code", "stable code, when the reason has one").csv(10, "refusedCode"),
        field<&O::message>("message", "why it cannot be had").csv(11, "refusedMessage")}};

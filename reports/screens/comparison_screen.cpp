@@ -161,7 +161,7 @@ std::vector<OptionMeasure> measures_of(const StrategyComparison& comparison, boo
       !comparison.options.empty() && work_of(comparison.options.front().result) == WorkKind::Mixed;
   std::vector<OptionMeasure> measures{
       {{"NODES"}, [](const ComparedOption& o) { return nodes_text(o.configuration); }},
-      {{"STRATEGY"}, option_title},
+      {{"STRATEGY", false, kNeverDropped}, option_title},
       {{"RUN/PEND", true, 6}, [](const ComparedOption& o) {
          return fmt::format("{}/{}", o.result.pods.running_max, o.result.pods.pending_max);
        }}};

@@ -102,6 +102,11 @@ std::string sentence(const ComparedOption& option) {
                      money_text(option.price.per_hour));
 }
 
+std::string goal_text(scenarios::PlanGoal goal, double least) {
+  return goal == scenarios::PlanGoal::LatencyP99 ? duration_text(from_seconds(least))
+                                                 : money_text(from_dollars(least));
+}
+
 bool in_hardware(const ComparedOption& option) {
   const Isolation isolation = isolation_of(option);
   return isolation.memory == Isolation::Memory::Hardware &&
@@ -110,7 +115,8 @@ bool in_hardware(const ComparedOption& option) {
 
 // "MIG" for several refused profiles of one instance.
 void add_name_once(std::string& names, const std::string& name) {
-  if (names != name && !names.ends_with(", " + name)) add_name(names, name);
+  const bool is_there = (", " + names + ", ").find(", " + name + ", ") != std::string::npos;
+  if (!is_there) add_name(names, name);
 }
 
 // The profile matters only where it is to blame.
@@ -195,6 +201,7 @@ std::string verdict_of(const ComparedOption& option) {
   std::string verdict = option.best ? "best" : "ok";
   if (!option.by_dra && !sim::is_stock(option.configuration.strategy)) verdict = "not stock";
   if (option.too_dear) verdict = "too dear";
+  if (option.lacks_goal) verdict = "without the goal";
   if (option.retired) verdict = "retired";
   if (!option.unfinished.empty()) verdict = unfinished_in(option);
   if (!option.per_work_hour) verdict = "no work done";
@@ -231,6 +238,7 @@ std::string why_none_is_best(const std::vector<ComparedOption>& options) {
     add_once(option.forced, "nobody offers it");
     add_once(!option.forced && !option.is_offered(), "the device plugin does not set it up");
     add_once(option.too_dear, "it costs more than --max-cost");
+    add_once(option.lacks_goal, "it does nothing that --objective counts");
     add_once(!option.unfinished.empty(), "it leaves Jobs undone that others get done");
     add_once(!option.per_work_hour, "it did no work");
   }
@@ -257,9 +265,13 @@ std::vector<std::string> recommendation_lines(const StrategyComparison& comparis
     return {why_none_is_best(comparison.options)};
   }
   std::vector<std::string> lines{
-      (comparison.goal ? fmt::format("Best by {}: ", scenarios::goal_name(*comparison.goal))
+      (comparison.goal ? fmt::format("Best by {}, {}: ", scenarios::goal_name(*comparison.goal),
+                                     goal_text(*comparison.goal, *best->goal))
                        : std::string("Cheapest work: ")) +
       sentence(*best)};
+  if (best->by_dra) {
+    lines.emplace_back("Set up by: NVIDIA's DRA driver; the device plugin does not.");
+  }
   if (const std::string bounds = sim::bounds_of(best->result); !bounds.empty()) {
     lines.push_back(fmt::format("It is bound by: {}.", bounds));
   }

@@ -62,6 +62,48 @@ class Options(unittest.TestCase):
         self.assertEqual({row["replicas"] for row in asked
                           if row["strategy"] != "exclusive"}, {3})
 
+    def test_what_costs_too_much_is_never_the_answer(self):
+        asked = ("--instances", "g5.xlarge", "--strategies", "exclusive,timeSlicing", "--max-cost")
+        none = run(*COMPARE, *asked, "1")
+        self.assertEqual(none.returncode, 4)
+        self.assertIn("error: every option costs more than --max-cost", none.stderr)
+        self.assertIn("What stands is not recommended: it costs more than --max-cost.", none.stdout)
+        self.assertIn("<failure", run(*COMPARE, *asked, "1", "-o", "junit").stdout)
+        document = compared(*asked, "800")
+        self.assertEqual(document["metadata"]["maxMonthlyUsd"], 800)
+        for row in document["options"]:
+            self.assertEqual(row.get("tooDear", False), row["cost"]["usdPerHour"] * 730 > 800, row["title"])
+
+    def test_what_is_minimised_is_said(self):
+        asked = ("--instances", "g5.xlarge", "--strategies", "exclusive,timeSlicing", "--objective")
+        document = compared(*asked, "monthlyCost")
+        self.assertEqual(document["metadata"]["goal"], "monthlyCost")
+        best = next(row for row in document["options"] if row["best"])
+        self.assertEqual(best["goal"], min(row["goal"] for row in document["options"] if row["verdict"]["stands"]))
+        self.assertIn(f"Best by monthlyCost, ${best['goal']:,.0f}"[:27], run(*COMPARE, *asked, "monthlyCost").stdout)
+        self.assertIn("it does nothing that --objective counts", " ".join(run(*COMPARE, *asked, "costPer1kInSlo").stdout.split()))
+
+    def test_ways_to_serve_are_told_apart(self):
+        asked = ("compare", "-f", SHARED, "--variant", "shared", "--replications", "1", "--instances", "g5.xlarge",
+                 "--strategies", "exclusive,mps,vgpu", "--max-batch", "1,8", "--max-delay", "5ms")
+        self.assertIn("STRATEGY", run(*asked).stdout)
+        rows = list(csv.DictReader(io.StringIO(run(*asked, "-o", "csv").stdout)))
+        keys = [(row["instanceType"], row["title"], row["workload"]) for row in rows if row["title"]]
+        self.assertEqual(len(keys), len(set(keys)))
+        document = json.loads(run(*asked, "-o", "json").stdout)
+        self.assertEqual(len({row["title"] for row in document["options"]}), len(document["options"]))
+        self.assertTrue(all("serving" in row for row in document["options"] if "yours" not in row))
+        refused = run(*asked, "-o", "wide").stdout.split("REFUSED")[1]
+        self.assertEqual(refused.count("vGPU on g5.xlarge"), 1, refused)
+
+    def test_who_sets_up_what_the_device_plugin_does_not_is_said(self):
+        asked = ("--instances", "g5.xlarge", "--strategies", "mpsUncapped")
+        self.assertNotIn("byDra", run(*COMPARE, *asked, "-o", "json").stdout)
+        self.assertTrue(all(row["byDra"] for row in compared(*asked, "--dra")["options"] if "yours" not in row))
+        best = run(*COMPARE, *asked, "--dra").stdout
+        self.assertEqual("MPS uncapped" in best.split("Cheapest work: ")[1].split("NOTES")[0],
+                         "Set up by: NVIDIA's DRA driver" in best)
+
     def test_the_scenarios_own_way_has_its_own_name(self):
         text = ("apiVersion: slicewise.dev/v1alpha1\nkind: Scenario\nmetadata: {name: s}\nspec:\n"
                 "  nodePools: [{name: a, instanceType: g4dn.xlarge, kai: true}]\n"

@@ -368,20 +368,22 @@ inline void add_prices_and_progress(CLI::App& verb, SimulatingCommand& command) 
 }
 
 // How Services and language models may serve, of verbs that try it.
-inline void add_serving_ways(CLI::App& verb, sim::ServingWays& ways) {
+inline void add_serving_ways(CLI::App& verb, sim::ServingWays& ways,
+                             const std::string& usual = "the scenario's") {
   add_numbers(verb, "--tensor-parallel", 1, 64, ways.tensor_parallel,
               "GPUs that share each language model, which are tried: 1,2,4,8 (default: as many as "
               "its pods ask for)");
   add_numbers(verb, "--max-batch", 1, 10'000, ways.max_batches,
               "Requests that the GPU answers in one go at most, of each other Service, which are "
-              "tried: 1,4,8 (default: the scenario's)");
+              "tried: 1,4,8 (default: " +
+                  usual + ")");
   add_all_read(
       verb, "--max-delay", "TIME,...",
-      "How long a batch that is not full waits, which are tried: 0ms,5ms (default: the scenario's)",
+      "How long a batch that is not full waits, which are tried: 0ms,5ms (default: " + usual + ")",
       scenarios::parse_duration, [&ways](Duration delay) { ways.max_delays.push_back(delay); });
-  add_numbers(verb, "--concurrency", 1, 1'000'000, ways.concurrencies,
-              "Requests that a pod works on at a time, which are tried: 1,4 (default: the "
-              "scenario's)");
+  add_numbers(
+      verb, "--concurrency", 1, 1'000'000, ways.concurrencies,
+      "Requests that a pod works on at a time, which are tried: 1,4 (default: " + usual + ")");
 }
 
 // Flags of the verbs that simulate one variant in several ways: before their own, and after them.

@@ -35,6 +35,7 @@ struct ComparedOption {
   // work was done.
   std::optional<Usd> per_work_hour;
   std::optional<double> goal;  // what was asked to be minimised, in dollars or seconds
+  bool lacks_goal = false;     // ... which is not defined here
   bool too_dear = false;       // costs more than was asked for
   bool retired = false;        // AWS no longer offers the instance type
   // Workloads with Jobs that the run was over before, where another option that can be had gets
@@ -46,12 +47,11 @@ struct ComparedOption {
   // Stands, did some work, gets done what others do, and can be had.
   bool is_recommendable() const {
     return result.verdict.stands() && per_work_hour && unfinished.empty() && !retired &&
-           !too_dear && is_offered();
+           !too_dear && !lacks_goal && is_offered();
   }
   // REQUIRES: both are recommendable.
   bool is_better_than(const ComparedOption& other) const {
-    if (goal || other.goal) return goal && (!other.goal || *goal < *other.goal);
-    return *per_work_hour < *other.per_work_hour;
+    return goal ? *goal < *other.goal : *per_work_hour < *other.per_work_hour;
   }
 };
 
@@ -76,6 +76,7 @@ struct StrategyComparison {
   Stamp stamp;
   std::optional<int> nodes;  // of every option, as asked; absent: as few as hold all pods at once
   std::optional<scenarios::PlanGoal> goal;  // absent: per_work_hour
+  std::optional<Usd> max_monthly_cost;      // what costs more is too dear
   bool sampled_inputs = false;              // each replication drew them anew: run_sampled()
   bool interrupted = false;                 // options without a finished replication are absent
   std::vector<std::string> instance_types;

@@ -124,7 +124,7 @@ void add_shared_mig(const Place& place, Strategy strategy, std::vector<Candidate
     candidates.push_back(side_by_side && !place.options.force && !place.options.dra
                              ? refused(std::move(found), Code::MpsOnMig,
                                        "the device plugin refuses MPS on MIG devices, NVIDIA's DRA "
-                                       "driver does not: --dra counts it")
+                                       "driver does not: --dra counts it, --force simulates it")
                              : std::move(found));
     return;
   }

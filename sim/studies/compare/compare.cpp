@@ -190,6 +190,10 @@ tl::expected<Part, Refusal> part_of(const Scenario& base, PoolChoice part, bool 
               reason("needs more than {} nodes to run all pods at once", options.most_nodes)});
 }
 
+UnknownInputs unknown_inputs(const ComparisonOptions& options) {
+  return options.sampled_inputs ? UnknownInputs::Drawn : UnknownInputs::Taken;
+}
+
 // The world of a configuration with the nodes that it needs, or why there is none. Pods with
 // several GPUs get nodes of their own where the others share. `alone`: who is on it, and how they
 // serve.
@@ -218,27 +222,29 @@ tl::expected<Prepared, RefusedOption> prepare(const Scenario& base, const PoolCh
   if (!shared) return refuse(shared.error());
   choice.nodes = shared->nodes;
   if (apart) {
-    const auto unshared = part_of(base, parts.back(), false, catalogue, options);
-    if (!unshared) return refuse(unshared.error());
-    choice.unshared = unshared->nodes;
+    const auto whole = part_of(base, parts.back(), false, catalogue, options);
+    if (!whole) return refuse(whole.error());
+    choice.unshared = whole->nodes;
     if (options.nodes) {  // in all
       if (*options.nodes < 2)
         return refuse({std::nullopt, {"needs a node of its own for pods with several GPUs"}});
-      const double share = unshared->gpu_seconds / (unshared->gpu_seconds + shared->gpu_seconds);
+      const double share = whole->gpu_seconds / (whole->gpu_seconds + shared->gpu_seconds);
       choice.unshared =
           std::clamp(static_cast<int>(std::lround(share * *options.nodes)), 1, *options.nodes - 1);
       choice.nodes = *options.nodes - choice.unshared;
     }
   }
-  Expected<World> world = probe_world(base, probe, catalogue, candidate.forced);
+  Expected<World> world =
+      probe_world(base, probe, catalogue, candidate.forced, unknown_inputs(options));
   if (const auto refusal = refusal_of(world)) return refuse(*refusal);
   return Prepared{std::move(choice), candidate.forced, false, std::move(*world)};
 }
 
 // The scenario as it stands, or a note why it cannot run.
 std::optional<Prepared> prepare_own(const Scenario& base, const Catalogue& catalogue,
-                                    Diagnostics& notes) {
-  Expected<World> world = probe_world(base, {.replications = base.replications}, catalogue);
+                                    const ComparisonOptions& options, Diagnostics& notes) {
+  Expected<World> world = probe_world(base, {.replications = base.replications}, catalogue, false,
+                                      unknown_inputs(options));
   if (const auto refusal = refusal_of(world)) {
     add_note(notes, refusal->code.value_or(Code::SettingConflict),
              base.node_pools.front().name.where,
@@ -280,6 +286,7 @@ ComparedOption judged(Prepared&& prepared, VariantResult&& result,
   option.by_dra = options.dra && described(prepared.choice.strategy).tried ==
                                      scenarios::SharingStrategy::Tried::ByDra;
   if (options.goal) option.goal = goal_of(*options.goal, figures_of(option.result));
+  option.lacks_goal = options.goal && !option.goal;
   option.too_dear =
       options.max_monthly_cost && option.result.cost.monthly > *options.max_monthly_cost;
   option.retired = contains(prepared.world.findings, Code::InstanceRetired, &Diagnostic::code);
@@ -397,10 +404,11 @@ Expected<StrategyComparison> compare_strategies(const ScenarioSet& set, std::siz
   tell_of_peak(set.variants[variant], base, comparison.notes);
   comparison.nodes = options.nodes;
   comparison.goal = options.goal;
+  comparison.max_monthly_cost = options.max_monthly_cost;
   comparison.sampled_inputs = options.sampled_inputs;
   for (const InstanceType* type : space.types) comparison.instance_types.push_back(type->name);
   std::vector<Prepared> prepared;
-  if (auto own = prepare_own(base, catalogue, comparison.notes)) {
+  if (auto own = prepare_own(base, catalogue, options, comparison.notes)) {
     prepared.push_back(std::move(*own));
   }
   for (std::size_t a = 0; a < each.size(); ++a) {

@@ -39,11 +39,11 @@ Reason reason_in(std::string_view message) {
 }  // namespace
 
 Expected<World> probe_world(const Scenario& base, const PlanProbe& probe,
-                            const Catalogue& catalogue, bool force) {
+                            const Catalogue& catalogue, bool force, UnknownInputs unknown) {
   const Scenario scenario = scaled_input(base, probe.input, probe.factor, catalogue);
   Expected<World> world = build_world(
       probe.pools.empty() ? scenario : planned_scenario(scenario, probe.pools, catalogue, force),
-      catalogue);
+      catalogue, unknown);
   if (world) world->replications = probe.replications;
   constexpr std::uint64_t kOtherSeed = 0x9E3779B97F4A7C15;
   if (world && probe.fresh) world->seed += kOtherSeed;

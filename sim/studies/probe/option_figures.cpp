@@ -6,7 +6,7 @@
 #include "../../result/merge.hpp"
 #include "probe.hpp"
 
-// What a plan keeps of a result.
+// What plans keep of a result, and comparisons rank by.
 namespace slicewise::sim {
 namespace {
 

@@ -27,7 +27,8 @@ namespace slicewise::sim {
 // The world of the scenario in which the probe's input is scaled and that runs on the probe's
 // pools; without pools on its own. Errors are those of build_world.
 Expected<World> probe_world(const Scenario& base, const PlanProbe& probe,
-                            const Catalogue& catalogue, bool force = false);
+                            const Catalogue& catalogue, bool force = false,
+                            UnknownInputs unknown = UnknownInputs::Taken);
 
 // Why a configuration is not simulated.
 struct Refusal {

@@ -378,9 +378,11 @@ void add_flags(CLI::App& app, AdviseCommand& advise, CommonFlags& flags) {
                             "--instances g4dn.xlarge,g5.xlarge "
                             "--out advice",
                             flags);
-  verb.add_option(kFileNames, advise.files,
-                  "What kubectl get -o json printed, or answers of Prometheus; may be repeated "
-                  "(default: kubectl is asked, get only)")
+  verb.add_option(
+          kFileNames, advise.files,
+          "What kubectl get -o json printed, or answers of Prometheus; may be repeated; .gz, .zst "
+          "and .tar too "
+          "(default: kubectl is asked, get only)")
       ->type_name("FILE")
       ->allow_extra_args(false);
   add_more_files(verb, advise.files);

@@ -50,8 +50,9 @@ ExitCode comparison_verdict(const sim::StrategyComparison& comparison) {
   }
   std::vector<sim::Verdict> verdicts;
   for (const sim::ComparedOption& option : comparison.options) {
-    verdicts.push_back(option.result.verdict);
+    if (!option.too_dear) verdicts.push_back(option.result.verdict);
   }
+  if (verdicts.empty()) print_error("error: every option costs more than --max-cost");
   return best_exit_code(verdicts);
 }
 
@@ -80,7 +81,7 @@ void add_flags(CLI::App& app, CompareCommand& compare, CommonFlags& flags) {
   verb.add_flag("--dra", compare.options.dra,
                 "MPS without a cap on threads and MIG + MPS, which NVIDIA's DRA driver sets up and "
                 "the device plugin does not, may be the best");
-  add_serving_ways(verb, compare.options.serving);
+  add_serving_ways(verb, compare.options.serving, "as it serves");
   add_number(verb, "--nodes", 1, 10'000, compare.options.nodes,
              "Nodes of every option (default: as few as hold all pods)");
   add_number(verb, "--max-cost", 1, 1'000'000'000, compare.max_cost,
