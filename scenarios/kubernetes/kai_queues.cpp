@@ -31,11 +31,11 @@ void judge_limit(Context& context, const Node& object, const char* resource) {
          "raise the limit, or write -1 for none");
 }
 
-// As the API has it what is left out is 0.
+// As the API has it what is left out is 0, and -1 no limit.
 double gpus_of(const Node& object, const char* key) {
-  const auto amount =
-      quantity_in_thousandths(text_below(&object, {"spec", "resources", "gpu", key}));
-  return static_cast<double>(amount.value_or(0)) / 1'000;
+  const std::string amount = text_below(&object, {"spec", "resources", "gpu", key});
+  if (amount.starts_with('-')) return -1;
+  return static_cast<double>(quantity_in_thousandths(amount).value_or(0)) / 1'000;
 }
 
 void tell_of_queue(Context& context, const KeyValue& label, std::string what, std::string help) {
