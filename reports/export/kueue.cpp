@@ -398,8 +398,7 @@ Expected<Scenario> with_queues(Scenario scenario, const models::Catalogue& catal
 
 // A queue of which the scenario does not say a parent is one of all.
 std::string kai_queues(const Scenario& scenario) {
-  std::string out = head(head_files::kai_queues_txt(),
-                         {{"variant", yaml_scalar(scenario.name)}, {"apply", kApply}});
+  std::string out = head(head_files::kai_queues_txt(), {{"variant", yaml_scalar(scenario.name)}});
   for (const scenarios::KaiQueue& queue : scenario.kai_queues) {
     const json unlimited = {{"quota", -1}, {"limit", -1}, {"overQuotaWeight", 1}};
     json spec = {{"resources",

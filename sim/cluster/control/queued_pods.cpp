@@ -5,6 +5,16 @@
 #include "slicewise/lookup.hpp"
 
 namespace slicewise::sim {
+namespace {
+
+// Kueue admits all pods of an object together. KAI's queues, which have no resource groups, take
+// them one by one.
+bool is_part(const World& world, const WorkloadModel& model) {
+  return !model.spec.part_of.value.empty() &&
+         !world.queues[model.queued->queue].spec.groups.empty();
+}
+
+}  // namespace
 
 bool QueuedPods::Job::is_over() const {
   return std::ranges::all_of(sets, [](const Set& set) { return set.left == 0; });
@@ -22,7 +32,7 @@ QueuedPods::QueuedPods(RunState& run) : run_(run), first_of_(run.world.workloads
 
 std::uint32_t QueuedPods::job_of(std::uint32_t p) const {
   const WorkloadModel& model = run_.cluster.model(run_.cluster.pods[p]);
-  if (model.spec.part_of.value.empty()) return run_.cluster.first_of_job(p);
+  if (!is_part(run_.world, model)) return run_.cluster.first_of_job(p);
   if (!model.spec.schedule) return first_of_[model.queued->lead];
   return p - run_.cluster.pods[p].nth % static_cast<std::uint32_t>(model.spec.pods_of_run());
 }
@@ -39,7 +49,7 @@ void QueuedPods::add(std::uint32_t job) {
   };
   const std::size_t lead = index(run_.cluster.pods[job].workload);
   const WorkloadModel& model = run_.world.workloads[lead];
-  if (model.spec.part_of.value.empty() || model.spec.schedule) {
+  if (!is_part(run_.world, model) || model.spec.schedule) {
     return add_set(lead, job, model.queued->pods);
   }
   for (std::size_t w = lead; w < run_.world.workloads.size(); ++w) {

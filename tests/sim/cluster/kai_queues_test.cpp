@@ -85,6 +85,7 @@ TEST(KaiQueues, CountPartsOfGpus) {
     Workload half = jobs("half", "a", 4);
     half.pod.extended.clear();
     half.pod.annotations["gpu-fraction"] = "0.5";
+    half.part_of.value = "object";  // whose pods start one by one
     return demo::result(by_kai(1, {{{"a", {}}, "", 0, limit, 1}}, {half})).pods.running_max;
   };
   EXPECT_EQ(most_at_once(0.5), 1);
