@@ -196,18 +196,11 @@ bool Scheduler::fits(const Node& node, std::size_t w, const Kept& kept) {
   return fits;
 }
 
-bool Scheduler::fits_company(std::uint32_t node, std::size_t w, std::uint32_t pod) {
-  AntiAffinity& there = cluster_.anti_affinity;
-  if (!there.any()) return true;
-  count_nominees(cluster_, nominated_, node, pod, 1);
-  const bool refuses = there.refuses_some(node, w);
-  const bool is_refused = there.is_refused(node, w);
-  const bool admitted = there.admits(node, w);
-  count_nominees(cluster_, nominated_, node, pod, -1);
-  if (admitted) return true;
-  const RejectCause cause = refuses      ? RejectCause::AntiAffinity
-                            : is_refused ? RejectCause::ExistingAntiAffinity
-                                         : RejectCause::HostPorts;  // of a nominee
+bool Scheduler::fits_company(std::uint32_t node, std::size_t w) {
+  const AntiAffinity& there = cluster_.anti_affinity;
+  if (!there.any() || there.admits(node, w)) return true;
+  const RejectCause cause =
+      there.refuses_some(node, w) ? RejectCause::AntiAffinity : RejectCause::ExistingAntiAffinity;
   ++scratch_.nodes_by_cause[static_cast<std::size_t>(cause)];
   return false;
 }
@@ -232,8 +225,14 @@ std::optional<std::uint32_t> Scheduler::choose_node(std::uint32_t pod) {
       ++scratch_.nodes_by_cause[static_cast<std::size_t>(RejectCause::NodeSelector)];
       return false;
     }
-    return (any_kept ? fits(node, w, nominated_.kept(n, pod)) : fits(node, w, NothingKept{})) &&
-           fits_company(n, w, pod) && has_devices(n, w);
+    // Nominees count as if they were there, for every filter.
+    const bool has_company = any_kept && cluster_.anti_affinity.any();
+    if (has_company) count_nominees(cluster_, nominated_, n, pod, 1);
+    const bool fit =
+        (any_kept ? fits(node, w, nominated_.kept(n, pod)) : fits(node, w, NothingKept{})) &&
+        fits_company(n, w);
+    if (has_company) count_nominees(cluster_, nominated_, n, pod, -1);
+    return fit && has_devices(n, w);
   };
   if (const auto node = nominated_.node_of(pod)) {
     if (cluster_.nodes[*node].is_known() && suits(*node)) return node;
