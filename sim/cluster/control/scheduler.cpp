@@ -212,17 +212,11 @@ bool Scheduler::fits(const Node& node, std::size_t w, const Kept& kept) {
   return fits;
 }
 
-bool Scheduler::fits_company(std::uint32_t node, std::size_t w, std::uint32_t pod) {
-  const PodCompany& there = cluster_.company;
-  if (!there.any()) return true;
-  count_nominees(cluster_, nominated_, node, pod, 1);
-  const bool lacks_port = there.lacks_port(node, w);
-  auto refusal = there.reject(node, w);
-  count_nominees(cluster_, nominated_, node, pod, -1);
-  // Who wants company has to have it without those that may still go elsewhere, too.
-  if (!refusal && !nominated_.empty()) refusal = there.reject(node, w);
-  if (!refusal && !lacks_port) return true;
-  const RejectCause cause = lacks_port ? RejectCause::HostPorts : cause_of(*refusal);
+bool Scheduler::fits_company(std::uint32_t node, std::size_t w) {
+  if (!cluster_.company.any()) return true;
+  const auto refusal = cluster_.company.reject(node, w);
+  if (!refusal) return true;
+  const RejectCause cause = cause_of(*refusal);
   ++scratch_.nodes_by_cause[static_cast<std::size_t>(cause)];
   return false;
 }
@@ -250,8 +244,15 @@ std::optional<std::uint32_t> Scheduler::choose_node(std::uint32_t pod) {
       ++scratch_.nodes_by_cause[static_cast<std::size_t>(RejectCause::NodeSelector)];
       return false;
     }
-    return (any_kept ? fits(node, w, nominated_.kept(n, pod)) : fits(node, w, NothingKept{})) &&
-           fits_company(n, w, pod) && has_devices(n, w);
+    // Nominees count as if they were there, for every filter.
+    const bool has_company = any_kept && cluster_.company.any();
+    if (has_company) count_nominees(cluster_, nominated_, n, pod, 1);
+    const bool fit =
+        (any_kept ? fits(node, w, nominated_.kept(n, pod)) : fits(node, w, NothingKept{})) &&
+        fits_company(n, w);
+    if (has_company) count_nominees(cluster_, nominated_, n, pod, -1);
+    // Who wants company has to have it without those that may still go elsewhere, too.
+    return fit && (!has_company || fits_company(n, w)) && has_devices(n, w);
   };
   if (const auto node = nominated_.node_of(pod)) {
     if (cluster_.nodes[*node].is_known() && suits(*node)) return node;

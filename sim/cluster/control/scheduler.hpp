@@ -78,7 +78,7 @@ class Scheduler {
   // Claims of DRA, and parts of GPUs.
   bool has_devices(std::uint32_t node, std::size_t workload);
   // The pods that are there, and those that others end for.
-  bool fits_company(std::uint32_t node, std::size_t workload, std::uint32_t pod);
+  bool fits_company(std::uint32_t node, std::size_t workload);
   std::optional<std::uint32_t> choose_node(std::uint32_t pod);
   bool place(std::uint32_t pod, std::size_t workload, TimePoint now);
   bool holds_gang(std::uint32_t pod);

@@ -143,6 +143,27 @@ TEST(HostPorts, OnePodOfANodeHasEach) {
   EXPECT_EQ(run("8000/UDP").pods.running_max, 3);
 }
 
+// Two pods wait for evicted ones to end, until the run ends. The third would lack their ports, and
+// is told so before the CPU that is still taken.
+TEST(HostPorts, WhoIsNominatedHasThem) {
+  Workload low = named("low", 8);
+  Workload high = named("high", 3);
+  high.pod.host_ports = {{"8000", {}}};
+  high.priority = 1000;
+  high.submit_at = seconds(45);
+  for (Workload* w : {&low, &high}) w->pod.cpu_request = {7'000};
+  scenarios::NodePool pool = demo::pool(4);
+  pool.nodes = 2;
+  scenarios::Scenario s = demo::scenario(pool, {low, high});
+  s.duration = minutes(1);
+  const VariantResult r = demo::result(s);
+  ASSERT_FALSE(r.findings.empty());
+  EXPECT_TRUE(std::ranges::any_of(r.findings, [](const Diagnostic& found) {
+    return found.message.find("2 node(s) didn't have free ports for the requested pod ports") !=
+           std::string::npos;
+  })) << r.findings[0].message;
+}
+
 // 9 GiB and 3 x 2 GiB on a V100 of 16 GiB: two of 9 GiB would not fit, and do not meet.
 TEST(AntiAffinity, TheRoomOfAGpuHasOneOfThem) {
   Workload big = apart("big", 4);
