@@ -294,7 +294,9 @@ TEST(PodCompany, NodesStartWhereTheyHelp) {
     const VariantResult r = demo::result(s);
     EXPECT_EQ(r.pods.succeeded, 4);
     EXPECT_EQ(r.node_pools[0].dynamics.value().max_nodes, 2);
-    if (both_grow) EXPECT_EQ(r.node_pools[1].dynamics.value().max_nodes, 2);
+    if (both_grow) {
+      EXPECT_EQ(r.node_pools[1].dynamics.value().max_nodes, 2);
+    }
   }
 }
 
