@@ -67,12 +67,12 @@ class Options(unittest.TestCase):
         none = run(*COMPARE, *asked, "1")
         self.assertEqual(none.returncode, 4)
         self.assertIn("error: every option costs more than --max-cost", none.stderr)
-        self.assertIn("What stands is not recommended: it costs more than --max-cost.", none.stdout)
+        self.assertIn("; it costs more than --max-cost.", " ".join(none.stdout.split()))
         self.assertIn("<failure", run(*COMPARE, *asked, "1", "-o", "junit").stdout)
-        document = compared(*asked, "800")
-        self.assertEqual(document["metadata"]["maxMonthlyUsd"], 800)
+        document = compared(*asked, "2000")
+        self.assertEqual(document["metadata"]["maxMonthlyUsd"], 2000)
         for row in document["options"]:
-            self.assertEqual(row.get("tooDear", False), row["cost"]["usdPerHour"] * 730 > 800, row["title"])
+            self.assertEqual(row.get("tooDear", False), row["cost"]["usdPerHour"] * 730 > 2000, row["title"])
 
     def test_what_is_minimised_is_said(self):
         asked = ("--instances", "g5.xlarge", "--strategies", "exclusive,timeSlicing", "--objective")
@@ -101,8 +101,7 @@ class Options(unittest.TestCase):
         self.assertNotIn("byDra", run(*COMPARE, *asked, "-o", "json").stdout)
         self.assertTrue(all(row["byDra"] for row in compared(*asked, "--dra")["options"] if "yours" not in row))
         best = run(*COMPARE, *asked, "--dra").stdout
-        self.assertEqual("MPS uncapped" in best.split("Cheapest work: ")[1].split("NOTES")[0],
-                         "Set up by: NVIDIA's DRA driver" in best)
+        self.assertRegex(" ".join(best.split()), r"Cheapest work: [^:]*uncapped: .* Set up by: NVIDIA's DRA driver")
 
     def test_the_scenarios_own_way_has_its_own_name(self):
         text = ("apiVersion: slicewise.dev/v1alpha1\nkind: Scenario\nmetadata: {name: s}\nspec:\n"
