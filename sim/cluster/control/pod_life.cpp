@@ -83,9 +83,9 @@ bool grow_memory(RunState& run, PodLife& pods, std::uint32_t loaded) {
 
 }  // namespace
 
-PodLife::PodLife(RunState& run, Scheduler& scheduler, GpuAccess& gpus, Usage& usage,
-                 SteadyBatch& batch, OpenJobs& jobs, ContainerWork& work, Autoscalers& scalers,
-                 Services& services, const Replicas& replicas)
+PodLife::PodLife(RunState& run, Scheduler& scheduler, MigDevices& devices, GpuAccess& gpus,
+                 Usage& usage, SteadyBatch& batch, OpenJobs& jobs, ContainerWork& work,
+                 Autoscalers& scalers, Services& services, const Replicas& replicas)
     : run_(run),
       scheduler_(scheduler),
       gpus_(gpus),
@@ -101,7 +101,7 @@ PodLife::PodLife(RunState& run, Scheduler& scheduler, GpuAccess& gpus, Usage& us
       work_(work),
       scalers_(scalers),
       endings_(run, services, replicas, *this, scalers),
-      devices_(run, scheduler),
+      devices_(devices),
       restarts_(run.cluster.pods.size()) {}
 
 void PodLife::on_timer(std::uint32_t p) {
