@@ -30,7 +30,6 @@ static_assert(kEventsBetweenDoubts % kEventsBetweenChecks == 0);
 ClusterRun::ClusterRun(const World& world, std::uint32_t replication, Recorder* recorder)
     : run_(world, replication, recorder),
       scheduler_(run_.cluster, world.seed, replication, preemption_),
-      devices_(run_, scheduler_),
       jobs_(run_, scheduler_),
       gpus_(run_),
       usage_(run_, gpus_),
@@ -43,8 +42,7 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication, Recorder* 
       scalers_(run_, gpus_, services_, replicas_, pods_),
       notebooks_(run_, gpus_, usage_, pods_),
       work_(run_, batch_, steps_, services_, replicas_, notebooks_, usage_, pods_),
-      pods_(run_, scheduler_, devices_, gpus_, usage_, batch_, jobs_, work_, scalers_, services_,
-            replicas_),
+      pods_(run_, scheduler_, gpus_, usage_, batch_, jobs_, work_, scalers_, services_, replicas_),
       preemption_(run_, scheduler_, pods_, work_),
       layouts_(run_, batch_, jobs_, pods_),
       nodes_(run_, usage_, pods_),
@@ -69,7 +67,7 @@ inline void ClusterRun::dispatch(Timers::Fired timer) {
     case TimerKind::Termination:
       return pods_.endings().on_timer();
     case TimerKind::MigDevice:
-      return devices_.on_timer();
+      return pods_.devices().on_timer();
     case TimerKind::Quota:
       return pods_.quotas().on_timer();
     case TimerKind::Scheduler:

@@ -78,7 +78,6 @@ class ClusterRun {
 
   RunState run_;
   Scheduler scheduler_;
-  MigDevices devices_;
   OpenJobs jobs_;
   GpuAccess gpus_;
   Usage usage_;

@@ -41,9 +41,9 @@ enum class Eviction : std::uint8_t {
 // works on is ContainerWork's.
 class PodLife {
  public:
-  PodLife(RunState& run, Scheduler& scheduler, MigDevices& devices, GpuAccess& gpus, Usage& usage,
-          SteadyBatch& batch, OpenJobs& jobs, ContainerWork& work, Autoscalers& scalers,
-          Services& services, const Replicas& replicas);
+  PodLife(RunState& run, Scheduler& scheduler, GpuAccess& gpus, Usage& usage, SteadyBatch& batch,
+          OpenJobs& jobs, ContainerWork& work, Autoscalers& scalers, Services& services,
+          const Replicas& replicas);
 
   // What pods hold of their nodes, for the bill.
   Holdings& holdings() { return holdings_; }
@@ -51,6 +51,9 @@ class PodLife {
   Terminations& endings() { return endings_; }
   // Jobs that wait for a quota.
   QuotaAdmission& quotas() { return quotas_; }
+
+  // MIG devices of claims.
+  MigDevices& devices() { return devices_; }
 
   // A pod's timer: the next step of its way.
   void on_timer(std::uint32_t pod);
@@ -102,7 +105,6 @@ class PodLife {
   void back_off(std::uint32_t pod);
   void job_pod_failed(std::uint32_t pod);
   void release_node(std::uint32_t pod);
-  void set_activity(std::uint32_t pod, PodPhase phase);
 
   RunState& run_;
   Scheduler& scheduler_;
@@ -119,7 +121,7 @@ class PodLife {
   ContainerWork& work_;
   Autoscalers& scalers_;
   Terminations endings_;
-  MigDevices& devices_;
+  MigDevices devices_;
   std::vector<Restarts> restarts_;  // by pod
   std::int64_t running_ = 0;        // containers
 };
