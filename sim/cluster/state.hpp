@@ -85,6 +85,7 @@ struct Domain {
   std::size_t layout = 0;         // it exists while its node has this one
   std::vector<int> tickets_free;  // by position in DomainKind::tickets
   int allocated = 0;              // tickets of all kinds
+  bool ending = false;            // a MIG device of a claim that is gone is being destroyed
   GpuPart booked;                 // by its pods, in the books of HAMi or KAI
   MemoryLedger memory;
   std::variant<std::monostate, Exclusive, RoundRobin, Fluid, StrictSlots>

@@ -5,12 +5,6 @@
 #include "slicewise/lookup.hpp"
 
 namespace slicewise::sim {
-
-bool is_made_on_demand(const ClusterState& cluster, const Domain& domain) {
-  const PoolModel& pool = cluster.pool(cluster.nodes[index(domain.node)]);
-  return pool.dynamic_mig && !pool.kinds[domain.kind].partition.empty();
-}
-
 namespace {
 
 using Claim = ResourceOffer::Claim;
@@ -27,14 +21,15 @@ void for_each_free(const ClusterState& cluster, const Node& node, std::size_t of
   const auto domain_at = [&](std::size_t d) -> const Domain& {
     return cluster.domains[index(node.domains()[d])];
   };
+  const auto is_taken = [](const Domain& domain) { return domain.allocated > 0 || domain.ending; };
   TakenParts taken;
   for (std::size_t d = 0; d < places.size(); ++d) {
-    if (domain_at(d).allocated > 0) taken.take(places[d]);
+    if (is_taken(domain_at(d))) taken.take(places[d]);
   }
   for (std::size_t d = 0; d < places.size(); ++d) {
     const Domain& domain = domain_at(d);
     const Tickets* const tickets = tickets_of(cluster.kind(domain), offer);
-    if (domain.allocated > 0 || tickets == nullptr || !taken.take(places[d])) continue;
+    if (is_taken(domain) || tickets == nullptr || !taken.take(places[d])) continue;
     use(node.domains()[d], *tickets);
   }
 }
@@ -80,18 +75,9 @@ void DeviceClaims::take(Pod& pod) {
 void DeviceClaims::give_back(Pod& pod) {
   auto& device = shared_[index(*cluster_.model(pod).resource)];
   for (const DomainId id : pod.tickets) {
-    Domain& domain = cluster_.domains[index(id)];
-    const bool is_last = domain.allocated == 1;
-    if (is_last && device == id) device.reset();
-    if (!is_last || !is_made_on_demand(cluster_, domain)) --domain.allocated;
+    if (--cluster_.domains[index(id)].allocated == 0 && device == id) device.reset();
   }
   count(pod);
-}
-
-void DeviceClaims::destroyed(DomainId id) {
-  Domain& domain = cluster_.domains[index(id)];
-  domain.allocated = 0;
-  count(cluster_.nodes[index(domain.node)]);
 }
 
 std::int64_t DeviceClaims::left_of(const Node& node, std::size_t offer) const {

@@ -10,9 +10,6 @@
 
 namespace slicewise::sim {
 
-// Whether the domain is there while a claim has it (PoolModel::dynamic_mig).
-bool is_made_on_demand(const ClusterState& cluster, const Domain& domain);
-
 // The devices that DRA has given to claims. A claim of each pod has its devices for as long as the
 // pod; one that pods share has its device from the first pod that names it until the last is gone.
 // A device is one claim's as a whole: what a node has free of a claim are the tickets of a device
@@ -28,15 +25,15 @@ class DeviceClaims {
   // Gives the pod, whose node is known, its tickets: the first devices that are free, as the
   // allocator takes them, or the one that the claim has. REQUIRES: reject() has no cause.
   void take(Pod& pod);
-  // Devices that are made on demand keep their part of the GPU until they are destroyed.
   void give_back(Pod& pod);
-  void destroyed(DomainId device);
+
+  // After devices of the node were destroyed.
+  void count(Node& node) const;
 
  private:
   std::int64_t left_of(const Node& node, std::size_t offer) const;
   // After the device of a claim was taken or given back.
   void count(const Pod& pod);
-  void count(Node& node) const;
 
   ClusterState& cluster_;
   std::vector<std::optional<DomainId>> shared_;  // by resource: what a shared claim has

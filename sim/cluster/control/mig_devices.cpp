@@ -3,6 +3,15 @@
 #include <algorithm>
 
 namespace slicewise::sim {
+namespace {
+
+// Whether the domain is there while a claim has it.
+bool is_made_on_demand(const ClusterState& cluster, const Domain& domain) {
+  const PoolModel& pool = cluster.pool(cluster.nodes[index(domain.node)]);
+  return pool.dynamic_mig && !pool.kinds[domain.kind].partition.empty();
+}
+
+}  // namespace
 
 MigDevices::MigDevices(RunState& run, Scheduler& scheduler)
     : run_(run),
@@ -28,10 +37,11 @@ TimePoint MigDevices::prepare(const Pod& pod) {
 
 void MigDevices::unprepare(const Pod& pod) {
   for (const DomainId id : pod.tickets) {
-    const Domain& domain = run_.cluster.domains[index(id)];
+    Domain& domain = run_.cluster.domains[index(id)];
     if (domain.allocated > 1 || !is_made_on_demand(run_.cluster, domain)) continue;
     const PoolModel& pool = run_.cluster.pool(run_.cluster.nodes[index(domain.node)]);
     there_[index(id)] = kNever;
+    domain.ending = true;
     endings_.push_back({id, does(id, pool.dynamic_mig->destroy)});
   }
   arm();
@@ -51,7 +61,9 @@ void MigDevices::arm() {
 void MigDevices::on_timer() {
   std::erase_if(endings_, [&](const Ending& ending) {
     if (ending.gone_at > run_.now) return false;
-    scheduler_.device_destroyed(ending.device);
+    Domain& domain = run_.cluster.domains[index(ending.device)];
+    domain.ending = false;
+    scheduler_.nodes_changed(&run_.cluster.nodes[index(domain.node)]);
     return true;
   });
   run_.wake_scheduler();

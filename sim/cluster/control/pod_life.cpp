@@ -42,6 +42,12 @@ void enter_phase(RunState& run, std::uint32_t p, PodPhase phase) {
   run.cluster.pods[p].phase = phase;
 }
 
+// Moves the pod to another phase on its GPUs.
+void set_activity(RunState& run, Usage& usage, std::uint32_t p, PodPhase phase) {
+  usage.pod_enters(run.cluster.pods[p], phase);
+  enter_phase(run, p, phase);
+}
+
 // Whether pods that are deleted have failed, unless Kueue does it that suspends their Job. Recorded
 // jobs go back to the queue of their scheduler.
 // Source: kubernetes, pkg/controller/job/job_controller.go, isPodFailed.
@@ -204,7 +210,7 @@ void PodLife::on_bound(std::uint32_t p) {
     const Duration pull = run_.cluster.model(pod).spec.startup.image_pull;
     image_ready = prepared + (run_.starts_warm(run_.cluster.model(pod).spec) ? Duration{} : pull);
   }
-  set_activity(p, PodPhase::Pulling);
+  set_activity(run_, usage_, p, PodPhase::Pulling);
   run_.timers.set(TimerKind::Pod, p, std::max(prepared, image_ready));
   pod.bound = run_.now;
   node.life.first_pod = std::min(node.life.first_pod, run_.now);
@@ -262,7 +268,7 @@ void PodLife::start_container(std::uint32_t p) {
   run_.record.running_max = std::max(run_.record.running_max, ++running_);
   gpus_.open(p);
   batch_.settle(pod.node);
-  set_activity(p, PodPhase::Loading);
+  set_activity(run_, usage_, p, PodPhase::Loading);
   note_neighbours(run_, p);
   if (has_equal_shares(run_.cluster, pod)) batch_.resolve(pod.node);
   const Duration load =
@@ -305,7 +311,7 @@ void PodLife::begin_work(std::uint32_t loaded) {
   for_each_of_job(run_.cluster, loaded, [&](std::uint32_t p) {
     Pod& pod = run_.cluster.pods[p];
     batch_.settle(pod.node);
-    set_activity(p, PodPhase::Working);
+    set_activity(run_, usage_, p, PodPhase::Working);
     pod.work_started = run_.now;
     if (restarts_[p].count == 0) record_start_up(run_, pod);
     faults_.arm(p);
@@ -334,7 +340,7 @@ void PodLife::end_container(std::uint32_t p, Worth worth) {
   faults_.disarm(p);
   if (worked) work_.end(p);
   batch_.settle(node);
-  set_activity(p, PodPhase::BackOff);
+  set_activity(run_, usage_, p, PodPhase::BackOff);
   if ((worked || has_equal_shares(run_.cluster, pod)) && !run_.ended) batch_.resolve(node);
 }
 
@@ -385,7 +391,7 @@ void PodLife::evict(std::uint32_t evicted, Eviction why) {
     run_.cluster.pods[p].kept = stopped ? done : 0;
     if (!stopped) lost += record.gpu_busy - busy_before + usage_.lose_kept(p);
     mark(run_, p, LaneMark::Kind::Evicted);
-    set_activity(p, PodPhase::BackOff);
+    set_activity(run_, usage_, p, PodPhase::BackOff);
     run_.timers.clear(TimerKind::Pod, p);
     release_node(p);
     ++run_.record.evicted;
@@ -418,7 +424,7 @@ void PodLife::remove(std::uint32_t p) {
   const Duration busy_before = record.gpu_busy;
   if (holds_container(phase)) end_container(p, worth);
   if (worth == Worth::Lost) record.gpu_lost += record.gpu_busy - busy_before + usage_.lose_kept(p);
-  set_activity(p, PodPhase::Unsubmitted);
+  set_activity(run_, usage_, p, PodPhase::Unsubmitted);
   release_node(p);
   run_.wake_scheduler();
 }
@@ -459,7 +465,7 @@ void PodLife::back_off(std::uint32_t crashed) {
     const TimePoint image =
         run_.cluster.nodes[index(restarted.node)]
             .image_ready[index(restarted.workload)];  // of a gang, some may still pull it
-    set_activity(p, PodPhase::BackOff);
+    set_activity(run_, usage_, p, PodPhase::BackOff);
     run_.timers.set(TimerKind::Pod, p, std::max(run_.now + wait, image));
   });
 }
@@ -468,7 +474,7 @@ void PodLife::job_pod_failed(std::uint32_t failed) {
   const std::optional<Duration> wait = sets_.wait_after_failure(failed);
   if (!wait) return sets_.fail(failed, *this);
   for_each_of_job(run_.cluster, failed, [&](std::uint32_t p) {
-    set_activity(p, PodPhase::Recreating);
+    set_activity(run_, usage_, p, PodPhase::Recreating);
     release_node(p);
     run_.timers.set(TimerKind::Pod, p, run_.now + *wait);
   });
@@ -488,7 +494,7 @@ void PodLife::leave(std::uint32_t last, PodPhase final_phase) {
     if (holds_container(phase)) end_container(p, Worth::Lost);
     run_.timers.clear(TimerKind::Pod, p);
     if (is_bound(phase)) {
-      set_activity(p, final_phase);
+      set_activity(run_, usage_, p, final_phase);
       release_node(p);
     } else {
       enter_phase(run_, p, final_phase);
@@ -508,12 +514,6 @@ void PodLife::leave(std::uint32_t last, PodPhase final_phase) {
   jobs_.make_next(last);
   crons_.one_ended(last);
   run_.wake_scheduler();
-}
-
-// Moves the pod to another phase on its GPUs.
-void PodLife::set_activity(std::uint32_t p, PodPhase phase) {
-  usage_.pod_enters(run_.cluster.pods[p], phase);
-  enter_phase(run_, p, phase);
 }
 
 }  // namespace slicewise::sim

@@ -105,7 +105,6 @@ class PodLife {
   void back_off(std::uint32_t pod);
   void job_pod_failed(std::uint32_t pod);
   void release_node(std::uint32_t pod);
-  void set_activity(std::uint32_t pod, PodPhase phase);
 
   RunState& run_;
   Scheduler& scheduler_;

@@ -352,14 +352,6 @@ void Scheduler::take_tickets(Pod& pod, const Node& node, const WorkloadModel& wo
   }
 }
 
-void Scheduler::give_tickets_back(const Pod& pod, const WorkloadModel& workload) {
-  for (const DomainId id : pod.tickets) {
-    Domain& domain = cluster_.domains[index(id)];
-    ++domain.tickets_free[*ticket_position(cluster_, domain, workload)];
-    --domain.allocated;
-  }
-}
-
 // A place for the pod's processes in a domain.
 std::uint32_t Scheduler::take_context(std::uint32_t pod, DomainId id) {
   Domain& domain = cluster_.domains[index(id)];
@@ -367,6 +359,18 @@ std::uint32_t Scheduler::take_context(std::uint32_t pod, DomainId id) {
   *free_context = pod;
   return static_cast<std::uint32_t>(free_context - domain.owner.begin());
 }
+
+namespace {
+
+void give_tickets_back(ClusterState& cluster, const Pod& pod, const WorkloadModel& workload) {
+  for (const DomainId id : pod.tickets) {
+    Domain& domain = cluster.domains[index(id)];
+    ++domain.tickets_free[*ticket_position(cluster, domain, workload)];
+    --domain.allocated;
+  }
+}
+
+}  // namespace
 
 void Scheduler::release(std::uint32_t pod) {
   queue_.freed();
@@ -393,7 +397,7 @@ void Scheduler::give_back(std::uint32_t pod_index) {
     parts_.give_back(pod);
   } else if (workload.resource) {
     node.tickets_free[*workload.on_pool[index(node.pool)].offer] += workload.tickets;
-    give_tickets_back(pod, workload);
+    give_tickets_back(cluster_, pod, workload);
   }
   pod.tickets.clear();
   for_each_rank(pod, [&](DomainId domain, std::uint32_t context) {

@@ -47,15 +47,13 @@ class Scheduler {
   // The pods that the last cycle placed: their node, domain, context and tickets are set and taken.
   const std::vector<std::uint32_t>& bound() const { return bound_; }
 
-  // Nodes came, went or were cordoned.
-  void nodes_changed() { queue_.freed(); }
-  // Gives back all that the pod held.
-  void release(std::uint32_t pod);
-  // A MIG device that was made for a claim is no more.
-  void device_destroyed(DomainId device) {
-    claims_.destroyed(device);
+  // Nodes came, went or were cordoned, or MIG devices of one were destroyed.
+  void nodes_changed(Node* without_devices = nullptr) {
+    if (without_devices != nullptr) claims_.count(*without_devices);
     queue_.freed();
   }
+  // Gives back all that the pod held.
+  void release(std::uint32_t pod);
 
   // Whether some node that the pod's quota is of could hold it if it were empty, under its present
   // layout or one to come; all nodes together, the pods of a gang.
@@ -85,7 +83,6 @@ class Scheduler {
   void bind(std::uint32_t pod, NodeId node, TimePoint now);
   void give_back(std::uint32_t pod);
   void take_tickets(Pod& pod, const Node& node, const WorkloadModel& workload);
-  void give_tickets_back(const Pod& pod, const WorkloadModel& workload);
   std::uint32_t take_context(std::uint32_t pod, DomainId domain);
   void record_reason();
 

@@ -383,6 +383,32 @@ TEST(DynamicMig, AHopperGpuIsWholeOrCut) {
               HasSubstr("no node pool has a device for the claim \"whole\""));
 }
 
+// Three halves in one zone are in none: the gang that was tried there leaves nothing behind.
+TEST(DynamicMig, AGangThatDoesNotFitHasNoDevices) {
+  Scenario s = makes("p4d.24xlarge", {{"3g.20gb", 3}});
+  s.node_pools.push_back(s.node_pools[0]);
+  const char* const zones[] = {"a", "b"};
+  for (std::size_t p = 0; p < 2; ++p) {
+    s.node_pools[p].name.value = zones[p];
+    s.node_pools[p].labels["topology.kubernetes.io/zone"] = zones[p];
+  }
+  s.workloads.push_back(s.workloads[0]);
+  Workload& gang = s.workloads[0];
+  gang.pods_per_job = 3;
+  gang.may_stay_pending = true;
+  gang.pod.labels["app"] = "gang";
+  scenarios::PodAffinityTerm& near = gang.pod.pod_affinity.emplace_back();
+  near.topology_key = "topology.kubernetes.io/zone";
+  near.match_labels["app"] = "gang";
+  s.workloads[1].name.value = "single";
+  s.workloads[1].count = 4;
+  s.workloads[1].submit_at = minutes(5);
+  s.duration = hours(10);
+  const VariantResult r = demo::result(s);
+  EXPECT_EQ(r.pods.running_max, 4);
+  EXPECT_EQ(r.pods.succeeded, 4);
+}
+
 TEST(DynamicMig, ExcludesWhatTheDriverExcludes) {
   Scenario by_mps = makes("p4d.24xlarge", {{"3g.20gb", 1}});
   by_mps.claims[0].sharing.emplace().strategy = ClaimSharing::Strategy::Mps;
