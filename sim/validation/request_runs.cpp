@@ -251,9 +251,9 @@ FittedProfiles fitted_elsewhere(const StudyInput& input) {
 
 namespace {
 
-// Those of a user, whose requests came at random: so many that a hundredth of them are several.
+// Those of a user, whose requests came at random: so many that a hundredth of them are many queues.
 MeasuredCompany with_arrivals(MeasuredCompany company, std::uint64_t seed) {
-  constexpr double kRequests = 500;
+  constexpr double kRequests = 5'000;
   std::uint32_t entity = 0;
   for (MeasuredProcess& process : company.processes) {
     ++entity;

@@ -46,7 +46,9 @@ WorkloadProfile as_request(const WorkloadProfile& step) {
   if (kernels == alone) return request;
   request.host_time = alone - kernels;
   const double longer = static_cast<double>(alone.ns) / static_cast<double>(kernels.ns);
-  if (step.capacity_share) request.capacity_share = std::min(1.0, *step.capacity_share * longer);
+  // The law that it was fitted by is of steps.
+  const double in_step = step.duty && *step.duty > 0 ? 1 / std::min(1.0, *step.duty) : longer;
+  if (step.capacity_share) request.capacity_share = std::min(1.0, *step.capacity_share * in_step);
   if (!step.time_sigma) return request;
   // The variance of the whole is that of the kernels: the host takes as long each time.
   const double variance = portable_exp(*step.time_sigma * *step.time_sigma) - 1;

@@ -175,7 +175,7 @@ spec:
             with self.subTest(copies=copies, measured=measured):
                 rows = alone + f"w,A10G,{measured},timeSlicing,{copies},\n"
                 run_as = self.mean_latency(rows, "timeSlicing", copies, "p99_ms")
-                self.assertAlmostEqual(run_as, measured, delta=0.05 * measured)
+                self.assertAlmostEqual(run_as, measured, delta=0.06 * measured)
 
     def test_what_counters_bound_is_told_once(self):
         rows = self.folder / "rows.csv"

@@ -95,7 +95,8 @@ class Prices(Folder):
     def test_a_capacity_block_is_a_node_group_that_names_it(self):
         block = ("--set", "nodePools.gpu.capacityType=capacity-block")
         export = ("export", "-f", EXAMPLE, "--variant", "before", *block, "--to")
-        terraform = run(*export, "terraform").stdout
+        self.assertEqual(run(*export, "terraform", "--out", str(self.folder / "tf")).returncode, 0)
+        terraform = (self.folder / "tf/gpu_nodes.tf").read_text(encoding="utf-8")
         self.assertRegex(terraform, r'capacity_type += "CAPACITY_BLOCK"')
         self.assertRegex(terraform, r'market_type += "capacity-block"')
         self.assertRegex(terraform, r"capacity_reservation_id += var.block_gpu")
