@@ -163,6 +163,8 @@ TEST(ThoroughDefaults, EachDocumentedDefaultIsTheOneInForce) {
       "  nodePools:\n"
       "  - {name: gpu, instanceType: g5.xlarge, mps: {}, devicePlugin: {sharing: {mps: {resources: "
       "[{name: nvidia.com/gpu, replicas: 4}]}}}}\n"
+      "  - {name: parts, instanceType: g5.xlarge, kai: true}\n"
+      "  kaiQueues: [{name: research}]\n"
       "  workloads:\n"
       "  - {name: train, profile: p, podTemplate: {tolerations: [{key: a}]}}\n"
       "  - {name: paced, kind: Service, traffic: {mean: 1/s}, measured: {requestGpuTime: 9ms}, "
