@@ -60,6 +60,14 @@ bool is_worth_keeping(const DraftPool& pool, const std::pair<std::string, std::s
          std::ranges::find(pool.labels, label) != pool.labels.end();
 }
 
+bool is_required(const PodAffinityTerm& /*term*/) { return true; }
+bool is_required(const TopologySpread& spread) { return spread.is_required(); }
+
+void add_label(const std::pair<std::string, std::string>& label, DraftPool& pool) {
+  const bool is_own = std::ranges::find(pool.labels, label) != pool.labels.end();
+  if (!is_own) pool.labels.push_back(label);
+}
+
 class PodPlaces {
  public:
   PodPlaces(ScenarioDraft& draft, const ImportOptions& options, ImportReport& report)
@@ -153,9 +161,6 @@ class PodPlaces {
     });
   }
 
-  static bool is_required(const PodAffinityTerm& /*term*/) { return true; }
-  static bool is_required(const TopologySpread& spread) { return spread.is_required(); }
-
   // Of domains that nodes of the scenario are not known to be of, pods would wait for good.
   template <class Rule>
   void keep_rules(const DraftWorkload& workload, std::vector<Rule>& rules) {
@@ -186,11 +191,6 @@ class PodPlaces {
       if (one.key == key && one.op == "In" && one.values.size() == 1) return one.values.front();
     }
     return carried_by(pool, key);
-  }
-
-  static void add_label(const std::pair<std::string, std::string>& label, DraftPool& pool) {
-    const bool is_own = std::ranges::find(pool.labels, label) != pool.labels.end();
-    if (!is_own) pool.labels.push_back(label);
   }
 
   // Pods that have no nodes but those of arm64 have images for them.
