@@ -132,7 +132,9 @@ class PodJudge {
     const ReadPreferences preferred = preferences_of(spec);
     for (const SourceLocation& other : preferred.others) {
       context_.files.not_simulated.push_back(
-          {"preferred podAffinity and topologySpreadConstraints by more than labels", other});
+          {"preferred podAffinity, and topologySpreadConstraints of either kind, by more than "
+           "labels",
+           other});
     }
   }
 

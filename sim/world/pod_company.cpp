@@ -58,7 +58,7 @@ PodCompany::PodCompany(const World& world, const std::vector<std::size_t>& pool_
       rules_(world.workloads.size()),
       wakes_(world.workloads.size()),
       rivals_(world.workloads.size()),
-      there_(pool_of.size() * world.workloads.size()),
+      party_(world.workloads.size(), kNone),
       is_there_(pool_of.size()),
       foreseen_(world.pools.size()) {
   any_ = std::ranges::any_of(world.workloads, [](const WorkloadModel& workload) {
@@ -71,10 +71,19 @@ PodCompany::PodCompany(const World& world, const std::vector<std::size_t>& pool_
     for (std::size_t v = 0; v < world.workloads.size(); ++v) {
       if (shares_port(world.workloads[w].spec.pod, world.workloads[v].spec.pod)) {
         rivals_[w].push_back(v);
+        join(v);
       }
     }
   }
+  there_.resize(pool_of.size() * parties_.size());
+  any_reaches_ = std::ranges::any_of(rules_, &Rules::reaches);
   known_.clear();
+}
+
+void PodCompany::join(std::size_t workload) {
+  if (party_[workload] != kNone) return;
+  party_[workload] = parties_.size();
+  parties_.push_back(workload);
 }
 
 // Rules that are alike have one tally.
@@ -84,7 +93,9 @@ std::size_t PodCompany::tally_of(DomainTallies& tallies, std::string_view label,
   if (!is_new) return known->second;
   known->second = tallies.add(label, counted);
   for (std::size_t w = 0; w < weights.size(); ++w) {
-    if (weights[w] != 0) tallies.take(known->second, w, weights[w]);
+    if (weights[w] == 0) continue;
+    tallies.take(known->second, w, weights[w]);
+    join(w);
   }
   return known->second;
 }
@@ -158,8 +169,8 @@ void PodCompany::set_there(std::size_t node, bool is_there) {
 }
 
 void PodCompany::count(std::size_t node, std::size_t workload, std::int64_t pods) {
-  if (!any_ || pods == 0) return;
-  there_[node * rules_.size() + workload] += pods;
+  if (!any_ || pods == 0 || party_[workload] == kNone) return;
+  there_[node * parties_.size() + party_[workload]] += pods;
   company_.count(node, workload, pods);
   count_spread(node, workload, pods);
 }
@@ -171,17 +182,12 @@ void PodCompany::count_spread(std::size_t node, std::size_t workload, std::int64
 }
 
 void PodCompany::copy(std::size_t node, const PodCompany& from) {
-  for (std::size_t w = 0; any_ && w < rules_.size(); ++w) {
-    const std::size_t at = node * rules_.size() + w;
-    count(node, w, from.there_[at] - there_[at]);
-  }
+  for (const std::size_t w : parties_) count(node, w, from.there(node, w) - there(node, w));
   set_there(node, true);
 }
 
 void PodCompany::clear(std::size_t node) {
-  for (std::size_t w = 0; any_ && w < rules_.size(); ++w) {
-    count(node, w, -there_[node * rules_.size() + w]);
-  }
+  for (const std::size_t w : parties_) count(node, w, -there(node, w));
   set_there(node, false);
 }
 
@@ -248,9 +254,8 @@ std::optional<PodCompany::Refusal> PodCompany::reject(std::size_t node,
 }
 
 bool PodCompany::lacks_port(std::size_t node, std::size_t workload) const {
-  return any_ && std::ranges::any_of(rivals_[workload], [&](std::size_t rival) {
-           return there_[node * rules_.size() + rival] > 0;
-         });
+  return any_ && std::ranges::any_of(rivals_[workload],
+                                     [&](std::size_t rival) { return there(node, rival) > 0; });
 }
 
 std::int64_t PodCompany::room(std::size_t node, std::size_t workload, std::int64_t pods) const {

@@ -44,6 +44,7 @@ class PodCompany {
   bool spreads(std::size_t workload) const { return any_ && !rules_[workload].spreads.empty(); }
   // ... or on who is on other nodes.
   bool reaches(std::size_t workload) const { return any_ && rules_[workload].reaches; }
+  bool any_reaches() const { return any_reaches_; }
   // Those that may fit somewhere when a pod of the workload has come to a node.
   const std::vector<std::size_t>& woken_by(std::size_t workload) const { return wakes_[workload]; }
 
@@ -100,11 +101,15 @@ class PodCompany {
     std::int64_t domains = 0;
     std::uint64_t version = 0;
   };
+  std::int64_t there(std::size_t node, std::size_t workload) const {
+    return there_[node * parties_.size() + party_[workload]];
+  }
   using Weights = std::vector<std::int64_t>;  // by workload
   using TallyKey = std::tuple<const DomainTallies*, std::string, std::vector<char>, Weights>;
 
   std::size_t tally_of(DomainTallies& tallies, std::string_view label,
                        const std::vector<char>& counted, const Weights& weights);
+  void join(std::size_t workload);
   void add_near(const World& world, std::size_t workload);
   void add_far(const World& world, std::size_t workload);
   void add_spreads(const World& world, std::size_t workload);
@@ -113,13 +118,16 @@ class PodCompany {
   bool has_any(const std::vector<std::size_t>& tallies, std::size_t node) const;
 
   bool any_ = false;
+  bool any_reaches_ = false;
   std::map<TallyKey, std::size_t> known_;  // tallies, while they are made
   DomainTallies company_;
   DomainTallies spread_;
   std::vector<Rules> rules_;                      // by workload
   std::vector<std::vector<std::size_t>> wakes_;   // by workload
   std::vector<std::vector<std::size_t>> rivals_;  // by workload: who has a port that it wants
-  std::vector<std::int64_t> there_;               // pods, by node and workload
+  std::vector<std::size_t> parties_;              // workloads whose pods somebody's rules are about
+  std::vector<std::size_t> party_;                // by workload; kNone
+  std::vector<std::int64_t> there_;               // pods, by node and party
   std::vector<char> is_there_;                    // by node
   std::vector<char> foreseen_;                    // by pool
   std::uint64_t version_ = 1;                     // of what is spread

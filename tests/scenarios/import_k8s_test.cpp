@@ -279,7 +279,8 @@ spec: {template: {
   EXPECT_EQ(pod.preferences, expected);
   EXPECT_EQ(pod.labels, (std::map<std::string, std::string>{{"app", "a"}}));
   const std::string kMore =
-      "not simulated: preferred podAffinity and topologySpreadConstraints by more than labels";
+      "not simulated: preferred podAffinity, and topologySpreadConstraints of either kind, by more "
+      "than labels";
   EXPECT_EQ(read.said.count(kMore), 0);
   const Written left =
       with("podAffinity: {" + kPreferred +

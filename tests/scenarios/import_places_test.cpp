@@ -479,7 +479,7 @@ TEST(ImportPlaces, WhatAScenarioCannotSayIsNamed) {
        "{containers: [{resources: {limits: {nvidia.com/gpu: 1}}}]}}}\n"});
   EXPECT_EQ(result.find("w")->preemption_policy, PreemptionPolicy::Never);
   EXPECT_TRUE(result.said.says("required podAffinity"));
-  EXPECT_TRUE(result.said.says("topologySpreadConstraints by more than labels"));
+  EXPECT_TRUE(result.said.says("topologySpreadConstraints of either kind, by more"));
   EXPECT_TRUE(result.said.says("by several metrics"));
   EXPECT_TRUE(result.said.says("how fast autoscalers"));
   EXPECT_TRUE(result.said.says("how objects of kind Service scale"));

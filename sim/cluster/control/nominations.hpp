@@ -40,8 +40,18 @@ class Nominations {
     return beaten > 0;
   }
   // Room for a pod that is there before all others come. REQUIRES: it has none yet.
-  void keep(const Nominee& nominee) { all_.push_back(nominee); }
-  void clear() { all_.clear(); }
+  void keep(const Nominee& nominee) {
+    all_.push_back(nominee);
+    any_there_ = true;
+  }
+  // Whether it is there: nobody asks again what was required when it came.
+  bool is_there(std::uint32_t pod, std::uint32_t node) const {
+    return any_there_ && node_of(pod) == node;
+  }
+  void clear() {
+    all_.clear();
+    any_there_ = false;
+  }
   std::int64_t pods_of(std::size_t workload) const {
     return std::ranges::count_if(all_, [&](const Nominee& one) {
       return index(cluster_.pods[one.pod].workload) == workload;
@@ -66,6 +76,7 @@ class Nominations {
 
   const ClusterState& cluster_;
   std::vector<Nominee> all_;
+  bool any_there_ = false;  // some are pods that are there when the run begins
 };
 
 }  // namespace slicewise::sim

@@ -27,9 +27,14 @@ Preemption::Preemption(RunState& run, const Scheduler& scheduler, PodLife& pods,
 void Preemption::open_rooms() {
   for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
     const Node& node = run_.cluster.nodes[n];
-    const bool takes_pods = node.is_known() && node.schedulable;
     for (auto* rooms : {&rooms_, &free_}) {
-      takes_pods ? (*rooms)->open(n, NodeRooms::Tickets::Free) : (*rooms)->close(n);
+      if (!node.is_known()) {
+        (*rooms)->close(n);
+      } else if (node.schedulable) {
+        (*rooms)->open(n, NodeRooms::Tickets::Free);
+      } else {
+        (*rooms)->cordon(n);
+      }
     }
   }
 }

@@ -244,15 +244,17 @@ std::optional<std::uint32_t> Scheduler::choose_node(std::uint32_t pod) {
       ++scratch_.nodes_by_cause[static_cast<std::size_t>(RejectCause::NodeSelector)];
       return false;
     }
+    // Who is there already is asked no more: "IgnoredDuringExecution".
+    const auto suits_company = [&] { return nominated_.is_there(pod, n) || fits_company(n, w); };
     // Nominees count as if they were there, for every filter.
     const bool has_company = any_kept && cluster_.company.any();
     if (has_company) count_nominees(cluster_, nominated_, n, pod, 1);
     const bool fit =
         (any_kept ? fits(node, w, nominated_.kept(n, pod)) : fits(node, w, NothingKept{})) &&
-        fits_company(n, w);
+        suits_company();
     if (has_company) count_nominees(cluster_, nominated_, n, pod, -1);
     // Who wants company has to have it without those that may still go elsewhere, too.
-    return fit && (!has_company || fits_company(n, w)) && has_devices(n, w);
+    return fit && (!has_company || suits_company()) && has_devices(n, w);
   };
   if (const auto node = nominated_.node_of(pod)) {
     if (cluster_.nodes[*node].is_known() && suits(*node)) return node;
@@ -299,7 +301,6 @@ void Scheduler::bind(std::uint32_t pod_index, NodeId node_id, TimePoint now) {
   node.scored_memory_free -= scored_memory(workload.spec.pod.memory_request);
   --node.pods_free;
   cluster_.company.count(index(node_id), index(pod.workload), 1);
-  for (const std::size_t w : cluster_.company.woken_by(index(pod.workload))) queue_.may_fit(w);
   pod.tickets.clear();
   pod.ranks.clear();
   if (workload.by_claim) {
@@ -456,8 +457,10 @@ bool Scheduler::place(std::uint32_t pod, std::size_t w, TimePoint now) {
     bind(pod, make_id<NodeId>(*node), now);
     bound_.push_back(pod);
     if (nominated_.clear(pod) && kept != node) queue_.freed();
-    if (++pod == end) return true;
+    if (++pod == end) break;
   }
+  for (const std::size_t waits : cluster_.company.woken_by(w)) queue_.may_fit(waits);
+  return true;
 }
 
 bool Scheduler::cycle(TimePoint now) {

@@ -11,7 +11,7 @@ std::optional<std::uint32_t> VictimChoice::node_for(std::uint32_t pod,
   std::optional<std::uint32_t> chosen;
   Rank least;
   allowed_.clear();
-  if (company_.any()) company_ = cluster_.company;
+  if (company_.any_reaches()) company_ = cluster_.company;
   for (std::size_t w = 0; budgets.any() && w < cluster_.world->workloads.size(); ++w) {
     allowed_.push_back(budgets.allowed(w));
   }
@@ -68,6 +68,7 @@ bool VictimChoice::spare(std::uint32_t n, std::uint32_t pod) {
   const auto count = [&](std::uint32_t p, std::int64_t change) {
     company_.count(n, index(cluster_.pods[p].workload), change);
   };
+  company_.copy(n, cluster_.company);
   nominated_.for_each_kept(n, pod, [&](std::uint32_t p) { count(p, 1); });
   const std::size_t w = index(cluster_.pods[pod].workload);
   const auto admits = [&] {

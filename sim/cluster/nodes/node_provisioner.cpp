@@ -276,6 +276,8 @@ void NodeProvisioner::note_kept_off(std::size_t w, PoolMask pools) {
   bool unknown = false;
   for (std::size_t p = 0; p < run_.world.pools.size(); ++p) {
     if (!has_pool(pools, p) || !run_.world.pools[p].most_nodes) continue;
+    // Then it is its company that is missing, not a node.
+    if (rooms_.reaches(w) && nodes_.free_place(p)) continue;
     const bool expected = rooms_.on_empty(p, w, new_nodes_.guess_of(p)) > 0;
     at_limit = at_limit || expected;
     unknown = unknown || (!expected && rooms_.on_empty(p, w, NodeRooms::Tickets::All) > 0);

@@ -24,6 +24,11 @@ class NodeRooms {
     rooms_[node].open = false;
     company_.clear(node);
   }
+  // Its pods stay, and none comes.
+  void cordon(std::uint32_t node) {
+    rooms_[node].open = false;
+    company_.copy(node, cluster_.company);
+  }
   bool is_open(std::uint32_t node) const { return rooms_[node].open; }
   // What is free on the node, but for the tickets.
   void open(std::uint32_t node, Tickets tickets);
