@@ -210,16 +210,25 @@ TEST(PodCompany, RoomIsWhatIsAdmittedOneByOne) {
   }
 }
 
-scenarios::NodePool in_zone(const char* name, const char* zone, int gpus, int nodes) {
-  scenarios::NodePool pool = demo::pool(gpus, nodes);
+// Nodes with a GPU each.
+scenarios::NodePool in_zone(const char* name, const char* zone, int nodes) {
+  scenarios::NodePool pool = demo::pool(0, nodes);
   pool.name.value = name;
+  pool.instance_type.value = "p3.2xlarge";
   pool.labels = {{kZone, zone}};
   return pool;
 }
 
-scenarios::Scenario two_zones(int gpus, std::vector<Workload> workloads) {
-  scenarios::Scenario s = demo::scenario(in_zone("a", "1", gpus, 1), std::move(workloads));
-  s.node_pools.push_back(in_zone("b", "2", gpus, 1));
+scenarios::Scenario two_zones(int nodes, std::vector<Workload> workloads) {
+  scenarios::Scenario s = demo::scenario(in_zone("a", "1", nodes), std::move(workloads));
+  s.node_pools.push_back(in_zone("b", "2", nodes));
+  return s;
+}
+
+// A node of four GPUs in each.
+scenarios::Scenario two_large_nodes(std::vector<Workload> workloads) {
+  scenarios::Scenario s = two_zones(1, std::move(workloads));
+  for (scenarios::NodePool& pool : s.node_pools) pool.instance_type.value = "p3.8xlarge";
   return s;
 }
 
@@ -231,7 +240,7 @@ TEST(PodCompany, WhoWaitsForItStartsWhenItComes) {
   Workload cache = pod(kFoo);
   cache.name.value = "cache";
   cache.submit_at = minutes(1);
-  const VariantResult r = demo::result(two_zones(4, {near, cache}));
+  const VariantResult r = demo::result(two_zones(1, {near, cache}));
   EXPECT_EQ(r.workloads[0].wait->p50, minutes(1));
   EXPECT_THAT(
       r.pods.pending_reasons,
@@ -245,17 +254,17 @@ TEST(PodCompany, ADomainThatIsFullHoldsTheOthersUp) {
   job.pod.labels = kFoo;
   job.pod.preferences.spread = {spread(kZone, kFoo)};
   scenarios::Scenario s = two_zones(4, {job});
-  s.node_pools[1] = in_zone("b", "2", 1, 1);
+  s.node_pools[1] = in_zone("b", "2", 1);
   const VariantResult r = demo::result(s);
   EXPECT_EQ(r.pods.pending_max, 1);  // 2 and 1
   ASSERT_EQ(r.pods.pending_reasons.size(), 1U);
   EXPECT_THAT(r.pods.pending_reasons.front(),
-              ::testing::HasSubstr("1 node(s) didn't match pod topology spread constraints"));
+              ::testing::HasSubstr("2 node(s) didn't match pod topology spread constraints"));
   EXPECT_EQ(r.pods.succeeded, 4);
 }
 
-// Victims are those whose going makes the constraint hold.
-TEST(PodCompany, VictimsMakeASpreadHold) {
+// All that refuse it have to go, though there is room beside them.
+TEST(PodCompany, VictimsAreThoseThatRefuse) {
   Workload low = demo::training(3);
   low.name.value = "low";
   low.pod.labels = kFoo;
@@ -264,7 +273,7 @@ TEST(PodCompany, VictimsMakeASpreadHold) {
   urgent.priority = 1000;
   urgent.submit_at = minutes(5);
   urgent.pod.anti_affinity = {term(kZone, kFoo)};
-  scenarios::Scenario s = two_zones(4, {low, urgent});
+  scenarios::Scenario s = two_large_nodes({low, urgent});
   s.workloads[0].pod.node_selector = {{kZone, "1"}};
   s.workloads[1].pod.node_selector = {{kZone, "1"}};
   EXPECT_EQ(demo::result(s).pods.evicted, 3);
@@ -298,6 +307,36 @@ TEST(PodCompany, NodesStartWhereTheyHelp) {
       EXPECT_EQ(r.node_pools[1].dynamics.value().max_nodes, 2);
     }
   }
+}
+
+// Places for two of three in each zone: the first ones are taken back, and nobody is woken for it.
+TEST(PodCompany, AGangThatFindsNoPlaceTogetherWaits) {
+  Workload gang = demo::training(3);
+  gang.name.value = "gang";
+  gang.pods_per_job = 3;
+  gang.pod.labels = kFoo;
+  gang.pod.pod_affinity = {term(kZone, kFoo)};
+  Workload other = gang;
+  other.name.value = "other";
+  scenarios::Scenario s = two_zones(2, {gang, other});
+  s.duration = hours(std::int64_t{3});
+  const VariantResult r = demo::result(s);
+  EXPECT_EQ(r.pods.succeeded, 0);
+  EXPECT_EQ(r.pods.running_max, 0);
+  s.node_pools = {in_zone("a", "1", 3)};
+  EXPECT_EQ(demo::result(s).pods.succeeded, 6);
+}
+
+// IgnoredDuringExecution: who runs when the run begins stays, as no new pod could.
+TEST(PodCompany, WhoIsThereStays) {
+  Workload there = demo::training(3);
+  there.name.value = "there";
+  there.pod.labels = kFoo;
+  there.pod.preferences.spread = {spread(kZone, kFoo)};
+  there.starts_on = {{{"a", {}}, 1, 3, {}}};
+  const VariantResult r = demo::result(two_large_nodes({there}));
+  EXPECT_FALSE(demo::has(r.findings, Code::PodStartsElsewhere));
+  EXPECT_EQ(r.pods.running_max, 3);
 }
 
 }  // namespace
