@@ -81,6 +81,7 @@ bool VictimChoice::spare(std::uint32_t n, std::uint32_t pod) {
     return admitted;
   };
   const auto fits = [&] { return room.holds(model) >= 1 && admits(); };
+  // Who ends already is taken off what is spread once more, as kube-scheduler's RemovePod does.
   for (const std::uint32_t p : lower_) {
     room += nominated_.taken(n, p, model);
     count(p, -1);
