@@ -185,8 +185,7 @@ constexpr Field kPolicyFields[] = {
     field<&Policy::assertion>(
         "assert", "cost.monthly <= 1500",
         "Comparisons of figures with values, joined by and, or, not and parentheses. Of the whole "
-        "result: " SLICEWISE_FIGURES_OF_RESULTS
-        "; headroom is that of a plan. Of one workload, as "
+        "result: " SLICEWISE_FIGURES_OF_RESULTS "; headroom is that of a plan. Of one workload, as "
         "workloads.NAME.latencyP99: " SLICEWISE_FIGURES_OF_WORKLOADS
         "; of several: all(slo.pass, workload in [chat, embed]).")
         .needed()

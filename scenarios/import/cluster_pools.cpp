@@ -434,7 +434,8 @@ void ClusterPools::grow_by_karpenter(const NodeGroupFile& group, std::int64_t mo
   if (const auto life = parse_duration(group.expires_after)) pool.expire_after = *life;
   if (group.has_budgets) {
     report_.noted(
-        "disruption budgets of NodePools: those of 0 nodes at all times are simulated, else the default",
+        "disruption budgets of NodePools: those of 0 nodes at all times are simulated, else the "
+        "default",
         group.object_where);
   }
 }

@@ -451,8 +451,8 @@ class ClusterImport {
   void keep_labels_that_are_selected() {
     std::set<std::string> selected;
     for (const DraftWorkload& workload : draft_.workloads) {
-      selected.merge(selected_labels(workload.pod_affinity, workload.anti_affinity,
-                                     workload.preferences));
+      selected.merge(
+          selected_labels(workload.pod_affinity, workload.anti_affinity, workload.preferences));
     }
     for (DraftWorkload& workload : draft_.workloads) {
       std::erase_if(workload.labels,

@@ -66,8 +66,7 @@ TEST(ResourceClaims, MistakesAreSaidAtTheirPlace) {
                     Code::SettingConflict, "mpsConfig under the strategy TimeSlicing");
   expect_problem_at(6, with_claim("name: asr-gpu", "dra: true, devicePlugin: {version: v1}"),
                     Code::SettingConflict, "dra and devicePlugin on one node pool");
-  expect_problem_at(6,
-                    with_claim("name: asr-gpu", "dra: true, dynamicMig: {}, capacityType: spot"),
+  expect_problem_at(6, with_claim("name: asr-gpu", "dra: true, dynamicMig: {}, capacityType: spot"),
                     Code::StrategyNotModelled, "on demand on nodes that come and go");
   expect_problem_at(6, with_claim("name: asr-gpu", "dynamicMig: {}"), Code::SettingConflict,
                     "without NVIDIA's DRA driver");

@@ -136,11 +136,11 @@ struct PodFile {
   std::vector<KeyValue> node_selector;
   // One of these lists has to hold; one without requirements never does.
   std::vector<std::vector<NodeRequirement>> affinity;
-  std::vector<KeyValue> labels;                       // of the pods
-  std::vector<PodAffinityTerm> pod_affinity{};        // required
-  std::vector<PodAffinityTerm> anti_affinity{};       // required
-  std::optional<SourceLocation> other_rule{};         // a required one that is not among these
-  std::vector<Located<std::string>> host_ports{};     // as PodTemplate has them
+  std::vector<KeyValue> labels;                    // of the pods
+  std::vector<PodAffinityTerm> pod_affinity{};     // required
+  std::vector<PodAffinityTerm> anti_affinity{};    // required
+  std::optional<SourceLocation> other_rule{};      // a required one that is not among these
+  std::vector<Located<std::string>> host_ports{};  // as PodTemplate has them
   PodPreferences preferences{};
   std::optional<SourceLocation> spread;  // a topologySpreadConstraint by node, or podAntiAffinity
   std::optional<SourceLocation> host_ipc;
