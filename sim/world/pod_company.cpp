@@ -76,7 +76,6 @@ PodCompany::PodCompany(const World& world, const std::vector<std::size_t>& pool_
     }
   }
   there_.resize(pool_of.size() * parties_.size());
-  any_reaches_ = std::ranges::any_of(rules_, &Rules::reaches);
   known_.clear();
 }
 

@@ -40,11 +40,8 @@ class PodCompany {
 
   // Whether anybody has rules.
   bool any() const { return any_; }
-  // Whether what becomes of pods of the workload hangs on how many there are on all nodes.
-  bool spreads(std::size_t workload) const { return any_ && !rules_[workload].spreads.empty(); }
-  // ... or on who is on other nodes.
+  // Whether where pods of the workload may be hangs on who is on other nodes, too.
   bool reaches(std::size_t workload) const { return any_ && rules_[workload].reaches; }
-  bool any_reaches() const { return any_reaches_; }
   // Those that may fit somewhere when a pod of the workload has come to a node.
   const std::vector<std::size_t>& woken_by(std::size_t workload) const { return wakes_[workload]; }
 
@@ -118,7 +115,6 @@ class PodCompany {
   bool has_any(const std::vector<std::size_t>& tallies, std::size_t node) const;
 
   bool any_ = false;
-  bool any_reaches_ = false;
   std::map<TallyKey, std::size_t> known_;  // tallies, while they are made
   DomainTallies company_;
   DomainTallies spread_;

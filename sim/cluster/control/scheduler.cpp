@@ -234,7 +234,7 @@ std::optional<std::uint32_t> Scheduler::choose_node(std::uint32_t pod) {
   const std::size_t w = index(cluster_.pods[pod].workload);
   const WorkloadModel& workload = cluster_.world->workloads[w];
   scratch_.nodes = 0;
-  for (std::uint32_t n = 0; cluster_.company.spreads(w) && n < cluster_.nodes.size(); ++n) {
+  for (std::uint32_t n = 0; cluster_.company.reaches(w) && n < cluster_.nodes.size(); ++n) {
     cluster_.company.set_there(n, cluster_.nodes[n].is_known());
   }
   const bool any_kept = !nominated_.empty();

@@ -11,7 +11,7 @@ std::optional<std::uint32_t> VictimChoice::node_for(std::uint32_t pod,
   std::optional<std::uint32_t> chosen;
   Rank least;
   allowed_.clear();
-  if (company_.any_reaches()) company_ = cluster_.company;
+  if (company_.reaches(index(cluster_.pods[pod].workload))) company_ = cluster_.company;
   for (std::size_t w = 0; budgets.any() && w < cluster_.world->workloads.size(); ++w) {
     allowed_.push_back(budgets.allowed(w));
   }
