@@ -368,8 +368,9 @@ void NodeProvisioner::add_pods_of(const Node& node) {
 void NodeProvisioner::open_others(std::uint32_t candidate) {
   for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
     const Node& node = run_.cluster.nodes[n];
-    const bool takes = n != candidate && node.stage == NodeStage::Ready && !node.life.replaced_by &&
-                       !(run_.cluster.is_empty(node) && is_removable(node));
+    const bool takes =
+        n != candidate && node.stage == NodeStage::Ready && !node.life.replaced_by &&
+        !(run_.cluster.is_empty(node) && is_removable(node) && !is_awaited(run_.cluster, n));
     takes ? rooms_.open(n, NodeRooms::Tickets::Free) : rooms_.close(n);
   }
   new_nodes_.clear(true);
@@ -464,7 +465,7 @@ void NodeProvisioner::consolidate() {
     // As long as no pod came or went, the answer is the same.
     const bool examined =
         node.life.examined != kNever && node.life.examined >= run_.cluster.last_change;
-    if (examined || !is_due(node)) continue;
+    if (examined || !is_due(node) || is_awaited(run_.cluster, n)) continue;
     if (is_in_budget(run_.cluster, node)) {
       candidates_.push_back(n);
     } else {
