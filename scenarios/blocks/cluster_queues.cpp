@@ -263,9 +263,9 @@ void check_parents(const std::vector<KaiQueue>& queues, Findings& findings) {
       name = &parent->parent;
     }
     if (queue.name.value.empty() || *name != queue.name.value) continue;
-    findings.add(Code::SettingConflict, queue.name.where,
-                 fmt::format("\"{}\" is below itself by parentQueue", queue.name.value),
-                 "leave parentQueue out of the topmost queue");
+    return findings.add(Code::SettingConflict, queue.name.where,
+                        fmt::format("\"{}\" is below itself by parentQueue", queue.name.value),
+                        "leave parentQueue out of the topmost queue");
   }
 }
 
