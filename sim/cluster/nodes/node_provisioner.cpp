@@ -364,13 +364,13 @@ void NodeProvisioner::add_pods_of(const Node& node) {
   });
 }
 
-// An empty node that is about to go itself has no room.
-void NodeProvisioner::open_others(std::uint32_t candidate) {
+// An empty node that will go itself has no room; to start another in a node's place, it has.
+void NodeProvisioner::open_others(std::uint32_t candidate, bool with_empty) {
   for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
     const Node& node = run_.cluster.nodes[n];
-    const bool takes =
-        n != candidate && node.stage == NodeStage::Ready && !node.life.replaced_by &&
-        !(run_.cluster.is_empty(node) && is_removable(node) && !is_awaited(run_.cluster, n));
+    const bool takes = n != candidate && node.stage == NodeStage::Ready && !node.life.replaced_by &&
+                       (with_empty || !run_.cluster.is_empty(node) || !is_removable(node) ||
+                        is_awaited(run_.cluster, n));
     takes ? rooms_.open(n, NodeRooms::Tickets::Free) : rooms_.close(n);
   }
   new_nodes_.clear(true);
@@ -380,7 +380,7 @@ void NodeProvisioner::open_others(std::uint32_t candidate) {
 // Whether the other nodes have room for all pods of this one, besides those that are Pending or
 // will be.
 bool NodeProvisioner::fits_elsewhere(std::uint32_t candidate) {
-  open_others(candidate);
+  open_others(candidate, false);
   for (const std::size_t w : packing_order_) {
     for (const auto& [pools, pods] : pods_to_place(w)) {
       place_on_nodes(w, {pools, preferred_[w].back()}, pods);
@@ -401,7 +401,7 @@ bool NodeProvisioner::fits_elsewhere(std::uint32_t candidate) {
 // sigs.k8s.io/karpenter, pkg/controllers/disruption, consolidation.computeConsolidation.
 bool NodeProvisioner::replace(std::uint32_t candidate) {
   const Node& node = run_.cluster.nodes[candidate];
-  open_others(candidate);
+  open_others(candidate, true);
   new_nodes_.leave_out(index(node.pool));
   std::vector<PodsToMove> its;
   std::swap(its, pods_to_move_);
@@ -462,9 +462,9 @@ void NodeProvisioner::consolidate() {
   for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
     const Node& node = run_.cluster.nodes[n];
     if (run_.cluster.pool(node).consolidation == scenarios::Consolidation::WhenEmpty) continue;
-    // As long as no pod came or went, the answer is the same.
-    const bool examined =
-        node.life.examined != kNever && node.life.examined >= run_.cluster.last_change;
+    // As long as no pod and no node came or went, the answer is the same.
+    const bool examined = !nodes_changed && node.life.examined != kNever &&
+                          node.life.examined >= run_.cluster.last_change;
     if (examined || !is_due(node) || is_awaited(run_.cluster, n)) continue;
     if (is_in_budget(run_.cluster, node)) {
       candidates_.push_back(n);
