@@ -396,10 +396,12 @@ bool NodeProvisioner::fits_elsewhere(std::uint32_t candidate) {
 }
 
 // Whether one new node that is cheaper starts in its place: with what room others have it holds
-// all pods. A spot node is not replaced by one of spot, which Karpenter does behind a feature gate
-// and where 15 types are cheaper. The limits of node pools count as if it were gone. Source:
-// sigs.k8s.io/karpenter, pkg/controllers/disruption, consolidation.computeConsolidation.
+// all pods, and it starts before Karpenter gives it up. A spot node is not replaced by one of spot,
+// which Karpenter does behind a feature gate and where 15 types are cheaper. The limits of node
+// pools count as if it were gone. Source: sigs.k8s.io/karpenter, pkg/controllers/disruption,
+// consolidation.computeConsolidation.
 bool NodeProvisioner::replace(std::uint32_t candidate) {
+  if (run_.world.provisioner.start_up.whole() >= NodeLives::kLongestReplacement) return false;
   const Node& node = run_.cluster.nodes[candidate];
   open_others(candidate, true);
   new_nodes_.leave_out(index(node.pool));
