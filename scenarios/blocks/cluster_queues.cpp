@@ -251,6 +251,24 @@ void check_known(const Located<std::string>& name, const std::vector<Named>& kno
                near ? fmt::format("did you mean {}?", *near) : "add it there");
 }
 
+// Each parent is there, and none is below itself.
+void check_parents(const std::vector<KaiQueue>& queues, Findings& findings) {
+  for (const KaiQueue& queue : queues) {
+    check_known({queue.parent, queue.name.where}, queues, "kaiQueues", findings);
+    const std::string* name = &queue.parent;
+    for (std::size_t up = 0; up < queues.size() && *name != queue.name.value; ++up) {
+      const auto parent =
+          std::ranges::find(queues, *name, [](const KaiQueue& one) { return one.name.value; });
+      if (parent == queues.end()) break;
+      name = &parent->parent;
+    }
+    if (queue.name.value.empty() || *name != queue.name.value) continue;
+    return findings.add(Code::SettingConflict, queue.name.where,
+                        fmt::format("\"{}\" is below itself by parentQueue", queue.name.value),
+                        "leave parentQueue out of the topmost queue");
+  }
+}
+
 }  // namespace
 
 constinit const FieldList kKaiQueue = block<KaiQueue, &check_kai_queue>(kKaiQueueFields);
@@ -279,6 +297,7 @@ void check_queues(const Scenario& scenario, const Node& spec, Findings& findings
       }
     }
   }
+  check_parents(scenario.kai_queues, findings);
   const bool has_kai = std::ranges::any_of(scenario.node_pools, &NodePool::kai);
   if (!scenario.kai_queues.empty() && (!has_kai || !scenario.cluster_queues.empty())) {
     findings.add(Code::SettingConflict, key_place(spec, "kaiQueues"),
@@ -302,15 +321,17 @@ void check_queues(const Scenario& scenario, const Node& spec, Findings& findings
   const bool is_plain =
       scenario.pod_queue == PodQueue::Backfill || scenario.pod_queue == PodQueue::Fifo;
   if (any && !is_plain) {
-    findings.add(Code::StrategyNotModelled, key_place(spec, "scheduler"),
-                 "queues of Kueue before another queue than kube-scheduler's are not simulated",
-                 "leave scheduler.queue out, or write fifo");
+    findings.add(
+        Code::StrategyNotModelled, key_place(spec, "scheduler"),
+        "queues of Kueue or KAI before another queue than kube-scheduler's are not simulated",
+        "leave scheduler.queue out, or write fifo");
   }
   constexpr std::size_t kMostPools = 64;
   if (any && scenario.node_pools.size() > kMostPools) {
     findings.add(
         Code::StrategyNotModelled, key_place(spec, "clusterQueues"),
-        fmt::format("queues of Kueue before more than {} node pools are not simulated", kMostPools),
+        fmt::format("queues of Kueue or KAI before more than {} node pools are not simulated",
+                    kMostPools),
         "leave node pools out that no job may have");
   }
 }

@@ -207,9 +207,9 @@ constexpr Field kWorkloadFields[] = {
         .between(0, 1'000'000),
     field<&Workload::queue>(
         "queue", "research",
-        "The one of spec.clusterQueues in which the Jobs wait until Kueue admits them (kinds Job "
-        "and TraceJobs). Each Job of `count` is admitted by itself, all its podsPerJob pods "
-        "together, unless they are `partOf` one object.")
+        "The one of spec.clusterQueues in which the Jobs wait until Kueue admits them, or of "
+        "spec.kaiQueues (kinds Job and TraceJobs). Each Job of `count` is admitted by itself, all "
+        "its podsPerJob pods together, unless they are `partOf` one object.")
         .positive()
         .otherwise("none: their pods are there at once"),
     field<&Workload::part_of>(

@@ -118,12 +118,13 @@ DraftPool claimed_pool(const ScenarioDraft& draft, const std::string& name,
   return pool;
 }
 
-// HAMi, or KAI, on the pools that nobody else shares, where pods ask for parts of GPUs. Its nodes
-// do not come and go here.
+// HAMi, or KAI, on the pools that nobody else shares, where pods ask for parts of GPUs or wait in
+// KAI's queues. Its nodes do not come and go here.
 void give_parts(ScenarioDraft& draft) {
   const bool by_hami = std::ranges::any_of(
       draft.workloads, [](const DraftWorkload& workload) { return !workload.parts.empty(); });
-  const bool by_kai = std::ranges::any_of(draft.workloads, &DraftWorkload::asks_kai);
+  const bool by_kai =
+      !draft.kai_queues.empty() || std::ranges::any_of(draft.workloads, &DraftWorkload::asks_kai);
   if (!by_hami && !by_kai) return;
   for (DraftPool& pool : draft.pools) {
     // A node of HAMi offers each GPU as many times as it may be split.
@@ -141,6 +142,20 @@ void give_parts(ScenarioDraft& draft) {
     pool.most_nodes.reset();
     pool.nodes_are_assumed = true;
   }
+}
+
+// Where no pool is KAI's, because all are shared otherwise, its queues hold nobody.
+void drop_idle_kai_queues(ScenarioDraft& draft) {
+  const bool has_kai = std::ranges::any_of(draft.pools, [](const DraftPool& pool) {
+    return pool.sharing.driver == DraftSharing::Driver::Kai;
+  });
+  if (has_kai) return;
+  for (const KaiQueue& queue : draft.kai_queues) {
+    for (DraftWorkload& workload : draft.workloads) {
+      if (workload.queue == queue.name.value) workload.queue.clear();
+    }
+  }
+  draft.kai_queues.clear();
 }
 
 NodeNeed need_of(const DraftWorkload& workload) {
@@ -395,6 +410,7 @@ void complete(ScenarioDraft& draft, const ImportOptions& options) {
     }
   }
   give_parts(draft);
+  drop_idle_kai_queues(draft);
   give_mig_memory(draft, options);
   std::vector<const DraftPool*> homes;
   homes.reserve(draft.workloads.size());

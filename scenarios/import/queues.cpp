@@ -142,6 +142,9 @@ void QueueImport::add_to(ScenarioDraft& draft) {
            draft.workloads.end();
   });
   if (any_kai) draft.kai_queues = files_.kai_queues;
+  for (KaiQueue& queue : draft.kai_queues) {
+    if (!has(draft.kai_queues, queue.parent)) queue.parent.clear();  // it is in no file
+  }
   for (const ClusterQueueFile& file : files_.cluster_queues) {
     const ClusterQueue& queue = file.queue;
     const auto lends = [&](const ClusterQueueFile& other) {

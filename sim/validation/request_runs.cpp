@@ -251,14 +251,16 @@ FittedProfiles fitted_elsewhere(const StudyInput& input) {
 
 namespace {
 
-// Those of a user, whose requests came at random: so many that a hundredth of them are many queues.
+// Those of a user, whose requests came at random: so many that a hundredth of them are many queues,
+// unless they came so seldom that others would have answered millions.
 MeasuredCompany with_arrivals(MeasuredCompany company, std::uint64_t seed) {
   constexpr double kRequests = 5'000;
+  constexpr double kLongest = 10'000;  // seconds
   std::uint32_t entity = 0;
   for (MeasuredProcess& process : company.processes) {
     ++entity;
     if (process.requests_per_second <= 0) continue;
-    const double length = kRequests / process.requests_per_second;
+    const double length = std::min(kRequests / process.requests_per_second, kLongest);
     company.length = from_seconds(length);
     RandomStream gaps(seed, 0, entity, Purpose::Arrival);
     for (double t = 0; (t += gaps.exponential() / process.requests_per_second) < length;) {

@@ -160,6 +160,7 @@ void model_kai_queues(const Scenario& scenario, World& world, Diagnostics& found
   Shares shares(scenario);
   shares.divide("", all);
   world.quota_cells.push_back({"", std::string(kGpuResource)});
+  std::int64_t idle = all;  // no queue's own
   for (std::size_t q = 0; q < scenario.kai_queues.size(); ++q) {
     QueueModel& queue = world.queues.emplace_back();
     queue.spec.name = scenario.kai_queues[q].name;
@@ -173,6 +174,7 @@ void model_kai_queues(const Scenario& scenario, World& world, Diagnostics& found
       limits.nominal = std::min(own, *limit);
       limits.borrowing = *limit - limits.nominal;
     }
+    idle -= limits.nominal;
   }
   for (WorkloadModel& model : world.workloads) {
     const auto queue = std::ranges::find(world.queues, model.spec.queue.value,
@@ -195,6 +197,11 @@ void model_kai_queues(const Scenario& scenario, World& world, Diagnostics& found
                    fmt::format("KAI never starts a Job of \"{}\": {}", model.name, jobs.never),
                    "raise its queue's limit, name another queue, or ask for less");
   }
+  if (idle <= 0) return;
+  // After Jobs have found their queues: this one, without a name and Jobs, only lends.
+  QueueModel& lender = world.queues.emplace_back();
+  lender.spec.cohort = kCohort;
+  lender.limits.emplace_back().nominal = idle;
 }
 
 }  // namespace slicewise::sim

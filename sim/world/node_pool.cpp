@@ -208,8 +208,8 @@ bool is_sold_as_block(const Scenario& scenario, const NodePool& pool, const mode
                    "all of a block's nodes are paid for until it ends: write one number of nodes");
     return false;
   }
-  if (!scenario.duration) return true;
-  const auto days = days_of_block(*scenario.duration);
+  // Until the jobs are done: nobody knows how long that is.
+  const auto days = days_of_block(scenario.duration.value_or(Duration{}));
   if (!days) {
     add_diagnostic(
         found, Code::ValueRange, pool.instance_type.where,
@@ -220,10 +220,11 @@ bool is_sold_as_block(const Scenario& scenario, const NodePool& pool, const mode
   }
   const Usd each = cost_of(price.usd, hours(24) * *days);
   add_diagnostic(found, Code::PriceDerived, pool.instance_type.where,
-                 fmt::format("nodes of {} are a Capacity Block of {}, the shortest for the run: "
-                             "${:.2f}, paid at once; costs are those of the time of the run",
+                 fmt::format("nodes of {} are a Capacity Block of {}, the shortest{}: "
+                             "{}${:.2f}, paid at once; costs are those of the time of the run",
                              pool.name.value, *days == 1 ? "1 day" : fmt::format("{} days", *days),
-                             to_dollars(each) * pool.nodes));
+                             scenario.duration ? " for the run" : "",
+                             scenario.duration ? "" : "at least ", to_dollars(each) * pool.nodes));
   return true;
 }
 

@@ -70,6 +70,29 @@ TEST(ClusterQueues, AreReadAsKueueHasThem) {
   EXPECT_EQ(quota_of_pods(7, 0), 0);
 }
 
+TEST(KaiQueues, HaveParentsThatAreThereAndAreNotBelowThem) {
+  const auto with_parents = [](const std::string& of_a, const std::string& of_b) {
+    return "apiVersion: slicewise.dev/v1alpha1\n"
+           "kind: Scenario\n"
+           "metadata: {name: test}\n"
+           "spec:\n"
+           "  nodePools:\n"
+           "  - {name: gpu, instanceType: g4dn.xlarge, kai: true}\n"
+           "  kaiQueues:\n"
+           "  - {name: a, parentQueue: " +
+           of_a +
+           "}\n"
+           "  - {name: b, parentQueue: " +
+           of_b +
+           "}\n"
+           "  workloads:\n"
+           "  - {name: j, work: {units: 1}, measured: {unitTime: 18s}}\n";
+  };
+  EXPECT_TRUE(load_scenario({"f.yaml", with_parents("b", "''")}));
+  expect_problem_at(8, with_parents("c", "''"), Code::QueueUnknown, "spec.kaiQueues has no \"c\"");
+  expect_problem_at(8, with_parents("b", "a"), Code::SettingConflict, "below itself");
+}
+
 TEST(ClusterQueues, MistakesAreSaidAtTheirPlace) {
   const std::string group(kGroup);
   expect_problem_at(12, with_queue(group, "queue: reserch"), Code::QueueUnknown,

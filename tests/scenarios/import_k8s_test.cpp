@@ -377,6 +377,30 @@ spec: {schedulerName: kai-scheduler, restartPolicy: Never, containers: [{name: c
   EXPECT_TRUE(result.scenario.workloads[0].pod.extended.empty());
 }
 
+TEST(ImportK8s, WholeGpusInAQueueOfKaiAreGivenByIt) {
+  const Written result = k8s({R"(
+apiVersion: scheduling.run.ai/v2
+kind: Queue
+metadata: {name: team}
+spec: {resources: {gpu: {quota: 1, limit: -1, overQuotaWeight: 1}}}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: train}
+spec:
+  completions: 3
+  parallelism: 3
+  template:
+    metadata: {labels: {kai.scheduler/queue: team}}
+    spec:
+      schedulerName: kai-scheduler
+      restartPolicy: Never
+      containers: [{name: a, image: x, resources: {limits: {nvidia.com/gpu: 1}}}]
+)"});
+  EXPECT_TRUE(result.scenario.node_pools.at(0).kai);
+  EXPECT_EQ(result.scenario.kai_queues.size(), 1U);
+}
+
 TEST(ImportK8s, ANotebookOfKubeflowIsOnePersonsNotebook) {
   const Written result = k8s({R"(
 apiVersion: kubeflow.org/v1

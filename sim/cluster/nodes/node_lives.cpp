@@ -22,10 +22,6 @@ constexpr Duration kOfferingUnavailable = minutes(3);
 // Source: Amazon EC2 User Guide, "Billing for interrupted Spot Instances".
 constexpr Duration kFreeWhenTakenBack = hours(1);
 
-// Karpenter gives up a replacement that takes longer.
-// Source: sigs.k8s.io/karpenter, pkg/controllers/disruption/queue.go, minRetryDuration.
-constexpr Duration kLongestReplacement = minutes(10);
-
 }  // namespace
 
 UsdPerHour hourly_price(const PoolModel& pool, bool on_demand) {

@@ -33,6 +33,10 @@ class NodeLives {
     std::int64_t surplus = 0;              // nodes started without need, not yet removed
   };
 
+  // Karpenter gives up a replacement that takes longer.
+  // Source: sigs.k8s.io/karpenter, pkg/controllers/disruption/queue.go, minRetryDuration.
+  static constexpr Duration kLongestReplacement = minutes(10);
+
   NodeLives(RunState& run, Usage& usage, PodLife& pods);
 
   // What the provisioner puts on nodes in thought: such a place is not free.

@@ -366,12 +366,13 @@ void NodeProvisioner::add_pods_of(const Node& node) {
   });
 }
 
-// An empty node that is about to go itself has no room.
-void NodeProvisioner::open_others(std::uint32_t candidate) {
+// An empty node that will go itself has no room; to start another in a node's place, it has.
+void NodeProvisioner::open_others(std::uint32_t candidate, bool with_empty) {
   for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
     const Node& node = run_.cluster.nodes[n];
     const bool takes = n != candidate && node.stage == NodeStage::Ready && !node.life.replaced_by &&
-                       !(run_.cluster.is_empty(node) && is_removable(node));
+                       (with_empty || !run_.cluster.is_empty(node) || !is_removable(node) ||
+                        is_awaited(run_.cluster, n));
     takes ? rooms_.open(n, NodeRooms::Tickets::Free) : rooms_.close(n);
   }
   new_nodes_.clear(true);
@@ -381,7 +382,7 @@ void NodeProvisioner::open_others(std::uint32_t candidate) {
 // Whether the other nodes have room for all pods of this one, besides those that are Pending or
 // will be.
 bool NodeProvisioner::fits_elsewhere(std::uint32_t candidate) {
-  open_others(candidate);
+  open_others(candidate, false);
   for (const std::size_t w : packing_order_) {
     for (const auto& [pools, pods] : pods_to_place(w)) {
       place_on_nodes(w, {pools, preferred_[w].back()}, pods);
@@ -397,12 +398,14 @@ bool NodeProvisioner::fits_elsewhere(std::uint32_t candidate) {
 }
 
 // Whether one new node that is cheaper starts in its place: with what room others have it holds
-// all pods. A spot node is not replaced by one of spot, which Karpenter does behind a feature gate
-// and where 15 types are cheaper. The limits of node pools count as if it were gone. Source:
-// sigs.k8s.io/karpenter, pkg/controllers/disruption, consolidation.computeConsolidation.
+// all pods, and it starts before Karpenter gives it up. A spot node is not replaced by one of spot,
+// which Karpenter does behind a feature gate and where 15 types are cheaper. The limits of node
+// pools count as if it were gone. Source: sigs.k8s.io/karpenter, pkg/controllers/disruption,
+// consolidation.computeConsolidation.
 bool NodeProvisioner::replace(std::uint32_t candidate) {
+  if (run_.world.provisioner.start_up.whole() >= NodeLives::kLongestReplacement) return false;
   const Node& node = run_.cluster.nodes[candidate];
-  open_others(candidate);
+  open_others(candidate, true);
   new_nodes_.leave_out(index(node.pool));
   std::vector<PodsToMove> its;
   std::swap(its, pods_to_move_);
@@ -463,10 +466,10 @@ void NodeProvisioner::consolidate() {
   for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
     const Node& node = run_.cluster.nodes[n];
     if (run_.cluster.pool(node).consolidation == scenarios::Consolidation::WhenEmpty) continue;
-    // As long as no pod came or went, the answer is the same.
-    const bool examined =
-        node.life.examined != kNever && node.life.examined >= run_.cluster.last_change;
-    if (examined || !is_due(node)) continue;
+    // As long as no pod and no node came or went, the answer is the same.
+    const bool examined = !nodes_changed && node.life.examined != kNever &&
+                          node.life.examined >= run_.cluster.last_change;
+    if (examined || !is_due(node) || is_awaited(run_.cluster, n)) continue;
     if (is_in_budget(run_.cluster, node)) {
       candidates_.push_back(n);
     } else {

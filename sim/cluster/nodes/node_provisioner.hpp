@@ -49,7 +49,7 @@ class NodeProvisioner {
   bool is_removable(const Node& node) const;
   bool ask_who_stays();
   bool holds_back(const Node& node) const;
-  void open_others(std::uint32_t candidate);
+  void open_others(std::uint32_t candidate, bool with_empty);
   bool fits_elsewhere(std::uint32_t candidate);
   bool replace(std::uint32_t candidate);
   void end_expired();

@@ -410,6 +410,7 @@ Scenario planned_scenario(const Scenario& base, std::span<const PoolChoice> chos
   const std::vector<PoolChoice> pools = with_unshared(base, chosen);
   Scenario scenario = base;
   scenario.node_pools.clear();
+  scenario.kai_queues.clear();  // no planned pool is KAI's
   scenario.provisioner.limits.clear();
   std::vector<NodePool> made;
   made.reserve(pools.size());

@@ -79,6 +79,13 @@ TEST(KaiQueues, GetTheirOwnBackFromThoseThatBorrow) {
   EXPECT_EQ(r.workloads[1].job_completion->p99, seconds(130));
 }
 
+// What no weight takes stands idle for nobody.
+TEST(KaiQueues, BorrowWhatIsNobodysOwn) {
+  const VariantResult r =
+      demo::result(by_kai(1, {{{"a", {}}, "", 1, -1, 0}}, {jobs("borrows", "a", 4)}));
+  EXPECT_EQ(r.pods.running_max, 4);
+}
+
 // Halves of a GPU: two of them are within a limit of one.
 TEST(KaiQueues, CountPartsOfGpus) {
   const auto most_at_once = [](double limit) {

@@ -424,6 +424,11 @@ TEST(Karpenter, KeepsANodeThatNoCheaperOneReplaces) {
   s.workloads[1].disruption_budget->keeps = true;
   s.workloads[1].disruption_budget->value = 1;
   EXPECT_EQ(evicted(s), 0);
+  // Karpenter gives up what takes 10 minutes to start.
+  s = left_alone("g4dn.xlarge");
+  s.provisioner.start_up.ready = seconds(700);
+  const VariantResult slow = demo::result(s);
+  EXPECT_EQ(slow.node_pools[1].dynamics->launches, 0);
   // From spot to spot only behind a feature gate; from on-demand to spot always.
   s = left_alone("g4dn.xlarge");
   s.node_pools[1].capacity_type = scenarios::CapacityType::Spot;

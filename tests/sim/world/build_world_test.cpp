@@ -1,3 +1,5 @@
+#include <optional>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -384,7 +386,7 @@ TEST(BuildWorld, CapacityBlocksArePaidForWhole) {
   s.node_pools[0].capacity_type = scenarios::CapacityType::CapacityBlock;
   s.node_pools[0].instance_type.value = "p5e.48xlarge";
   s.node_pools[0].nodes = 2;
-  const auto bill = [&](Duration run) {
+  const auto bill = [&](std::optional<Duration> run) {
     s.duration = run;
     std::string text;
     for (const Diagnostic& each : demo::world(s).findings) text += each.message;
@@ -392,6 +394,8 @@ TEST(BuildWorld, CapacityBlocksArePaidForWhole) {
   };
   EXPECT_THAT(bill(hours(1)), HasSubstr("a Capacity Block of 1 day, the shortest"));
   EXPECT_THAT(bill(hours(1)), HasSubstr("$1910.40, paid at once"));  // 2 x 24 x 39.8
+  EXPECT_THAT(bill({}), HasSubstr("1 day, the shortest: at least $1910.40"))
+      << "until jobs are done";
   EXPECT_THAT(bill(hours(25)), HasSubstr("of 2 days"));
   EXPECT_THAT(bill(hours(24 * 14)), HasSubstr("of 14 days"));
   EXPECT_THAT(bill(hours(24 * 14 + 1)), HasSubstr("of 21 days"));
