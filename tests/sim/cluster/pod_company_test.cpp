@@ -240,7 +240,7 @@ TEST(PodCompany, WhoWaitsForItStartsWhenItComes) {
   Workload cache = pod(kFoo);
   cache.name.value = "cache";
   cache.submit_at = minutes(1);
-  const VariantResult r = demo::result(two_zones(1, {near, cache}));
+  const VariantResult r = demo::result(two_large_nodes({near, cache}));
   EXPECT_EQ(r.workloads[0].wait->p50, minutes(1));
   EXPECT_THAT(
       r.pods.pending_reasons,

@@ -87,7 +87,8 @@ TEST(Karpenter, WithNodeOverlayOneNodeTakesAllPods) {
 }
 
 // It takes a node for one GPU, one pod: four nodes, of which the first takes all pods. The others
-// are empty from 89 s on and go at 170 s, after 157 s on the bill.
+// are empty from 89 s on and go at 170, 180 and 190 s, one at a time by Karpenter's default budget,
+// after 157 s on the bill and more.
 TEST(Karpenter, WithoutNodeOverlayStartsANodePerPod) {
   const VariantResult r = demo::result(elastic(4, 4, 8));
   const NodeDynamics& nodes = r.node_pools[0].dynamics.value();
@@ -96,10 +97,11 @@ TEST(Karpenter, WithoutNodeOverlayStartsANodePerPod) {
   EXPECT_EQ(nodes.surplus, 3);
   EXPECT_EQ(nodes.removed, 4);
   EXPECT_EQ(nodes.max_nodes, 4);
-  EXPECT_DOUBLE_EQ(nodes.thrash_node_hours, 3 * 157 / 3600.0);
-  EXPECT_EQ(r.cost.ledger.thrash.nano, 3 * price_of(seconds(157)).nano);
+  EXPECT_DOUBLE_EQ(nodes.thrash_node_hours, (157 + 167 + 177) / 3600.0);
+  EXPECT_EQ(r.cost.ledger.thrash.nano,
+            (price_of(seconds(157)) + price_of(seconds(167)) + price_of(seconds(177))).nano);
   EXPECT_EQ(r.cost.ledger.total, r.cost.ledger.thrash + price_of(seconds(277)));
-  EXPECT_NEAR(figures_of(r).gpu_busy, 4 * 10 / (277.0 + 3 * 157), 1e-6);
+  EXPECT_NEAR(figures_of(r).gpu_busy, 4 * 10 / (277.0 + 157 + 167 + 177), 1e-6);
   EXPECT_EQ(parts_of(r.cost.ledger), r.cost.ledger.total);
   EXPECT_TRUE(demo::has(r.findings, Code::KarpenterOverprovisions));
 }
