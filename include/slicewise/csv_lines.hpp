@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,8 +10,24 @@
 
 namespace slicewise {
 
-// Lines of a file that are shown because they cannot be read; the rest is counted.
-inline constexpr int kMostBadLines = 5;
+// Lines of a file that cannot be read: the first few are shown, the rest is counted.
+class BadLines {
+ public:
+  // One more; whether it is shown.
+  bool shows(const SourceLocation& where) {
+    if (++count_ == kMostShown + 1) first_hidden_ = where;
+    return count_ <= kMostShown;
+  }
+  std::int64_t count() const { return count_; }
+  std::int64_t hidden() const { return count_ <= kMostShown ? 0 : count_ - kMostShown; }
+  const SourceLocation& first_hidden() const { return first_hidden_; }
+
+ private:
+  static constexpr std::int64_t kMostShown = 5;
+
+  std::int64_t count_ = 0;
+  SourceLocation first_hidden_;
+};
 
 // Bytes; a longer line is no row of any log.
 inline constexpr std::size_t kLongestLine = std::size_t{1} << 20U;

@@ -23,29 +23,6 @@ std::string provenance_of(const WorkloadProfile& profile, const char* figure) {
   return profile.is_users ? "as your file has it" : "as published";
 }
 
-class Figures {
- public:
-  explicit Figures(const WorkloadProfile& profile) : profile_(profile) {}
-
-  void add(const char* name, const std::optional<std::string>& value, const char* unit,
-           const char* key, const std::string& otherwise) {
-    const std::string unknown = profile_.is_users ? "not in your file" : "not published";
-    const std::string absent = otherwise.empty() ? unknown : otherwise;
-    rows_.push_back(
-        {name, value.value_or("-"), unit, value ? provenance_of(profile_, key) : absent});
-  }
-
-  void add_assumed(const char* name, const std::string& value, const std::string& why) {
-    rows_.push_back({name, value, "", "Assumed: " + why});
-  }
-
-  std::vector<std::vector<std::string>> take() { return std::move(rows_); }
-
- private:
-  const WorkloadProfile& profile_;
-  std::vector<std::vector<std::string>> rows_;
-};
-
 std::optional<std::string> text_of(const std::optional<double>& value) {
   if (!value) return std::nullopt;
   return fmt::format("{:.4g}", *value);
@@ -60,6 +37,35 @@ std::optional<std::string> seconds_of(const std::optional<Duration>& value) {
   if (!value) return std::nullopt;
   return fmt::format("{:.4g}", to_seconds(*value));
 }
+
+class Figures {
+ public:
+  explicit Figures(const WorkloadProfile& profile) : profile_(profile) {}
+
+  void add(const char* name, const std::optional<std::string>& value, const char* unit,
+           const char* key) {
+    const std::string absent = profile_.is_users ? "not in your file" : "not published";
+    rows_.push_back(
+        {name, value.value_or("-"), unit, value ? provenance_of(profile_, key) : absent});
+  }
+
+  void add_if_known(const char* name, const std::optional<std::string>& value, const char* unit,
+                    const char* key) {
+    if (value) add(name, value, unit, key);
+  }
+
+  void add_or_assume(const char* name, const std::optional<double>& value, const char* key,
+                     double assumed, const char* why) {
+    if (value) return add(name, text_of(value), "", key);
+    rows_.push_back({name, *text_of(std::optional(assumed)), "", std::string("Assumed: ") + why});
+  }
+
+  std::vector<std::vector<std::string>> take() { return std::move(rows_); }
+
+ private:
+  const WorkloadProfile& profile_;
+  std::vector<std::vector<std::string>> rows_;
+};
 
 // What the simulation computes with: the figures above, defaults included.
 models::ClientLaw law_of_profile(const WorkloadProfile& profile) {
@@ -77,52 +83,32 @@ models::ClientLaw law_of_profile(const WorkloadProfile& profile) {
 // that the simulation takes, marked Assumed.
 std::vector<std::vector<std::string>> profile_figures(const WorkloadProfile& profile) {
   Figures figures(profile);
-  figures.add("step alone, T1", text_of(profile.solo_step), "ms", "soloMs", "");
-  figures.add("part that does not shrink, T0", text_of(profile.fixed_part), "ms", "fixedMs", "");
-  figures.add("GPU work, W", text_of(profile.gpu_work), "ms", "workMs", "");
-  if (profile.sensitivity) {
-    figures.add("sensitivity under MPS, alpha", text_of(profile.sensitivity), "", "sensitivity",
-                "");
-  }
-  if (profile.pressure) {
-    figures.add("pressure under MPS, c", text_of(profile.pressure), "", "pressure", "");
-  }
-  if (profile.norm_p) {
-    figures.add("overlap of both, p", text_of(profile.norm_p), "", "normP", "");
-  } else {
-    figures.add_assumed("overlap of both, p", fmt::format("{:.4g}", models::kDefaultNorm),
+  figures.add("step alone, T1", text_of(profile.solo_step), "ms", "soloMs");
+  figures.add("part that does not shrink, T0", text_of(profile.fixed_part), "ms", "fixedMs");
+  figures.add("GPU work, W", text_of(profile.gpu_work), "ms", "workMs");
+  figures.add_if_known("sensitivity under MPS, alpha", text_of(profile.sensitivity), "",
+                       "sensitivity");
+  figures.add_if_known("pressure under MPS, c", text_of(profile.pressure), "", "pressure");
+  figures.add_or_assume("overlap of both, p", profile.norm_p, "normP", models::kDefaultNorm,
                         "default of its kind");
-  }
-  if (profile.capacity_share) {
-    figures.add("share of the capacity, u", text_of(profile.capacity_share), "", "capacityShare",
-                "");
-  } else {
-    figures.add_assumed("share of the capacity, u", "1", "not published, the most it can be");
-  }
-  if (profile.bandwidth_share) {
-    figures.add("memory-limited part of W, beta", text_of(profile.bandwidth_share), "",
-                "bandwidthShare", "");
-  } else {
-    figures.add_assumed("memory-limited part of W, beta",
-                        fmt::format("{:.4g}", models::kDefaultBandwidthShare), "default");
-  }
-  if (profile.duty) {
-    figures.add("share of time on the GPU, d", text_of(profile.duty), "", "duty", "");
-  } else {
-    figures.add_assumed("share of time on the GPU, d", "1", "not published, the most it can be");
-  }
+  figures.add_or_assume("share of the capacity, u", profile.capacity_share, "capacityShare", 1,
+                        "not published, the most it can be");
+  figures.add_or_assume("memory-limited part of W, beta", profile.bandwidth_share, "bandwidthShare",
+                        models::kDefaultBandwidthShare, "default");
+  figures.add_or_assume("share of time on the GPU, d", profile.duty, "duty", 1,
+                        "not published, the most it can be");
   figures.add("GPU memory",
               profile.memory ? std::optional(memory_cell(*profile.memory)) : std::nullopt, "",
-              "memoryMib", "");
-  figures.add("items per step", text_of(profile.items_per_step), "", "itemsPerStep", "");
+              "memoryMib");
+  figures.add("items per step", text_of(profile.items_per_step), "", "itemsPerStep");
   figures.add("throughput alone", text_of(profile.throughput_per_second), "items/s",
-              "throughputPerSecond", "");
+              "throughputPerSecond");
   if (profile.kernel_time) {
     figures.add("kernels, mean length, K", number_cell(1e3 * to_seconds(*profile.kernel_time), 4),
-                "ms", "kernelMs", "");
+                "ms", "kernelMs");
   }
-  if (profile.burst) figures.add("busy for", seconds_of(profile.burst), "s", "burstSeconds", "");
-  if (profile.idle) figures.add("then idle for", seconds_of(profile.idle), "s", "idleSeconds", "");
+  figures.add_if_known("busy for", seconds_of(profile.burst), "s", "burstSeconds");
+  figures.add_if_known("then idle for", seconds_of(profile.idle), "s", "idleSeconds");
   return figures.take();
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/reports/studies.hpp"
 
 #include "chart_axis.hpp"
@@ -161,8 +162,6 @@ std::string all_dots(const sim::StudyResult& study, const Axes& axes) {
          dots(study, axes, kWeakestColor, 0.85, is_weakest);
 }
 
-std::string rows_text(int rows) { return fmt::format("{} row{}", rows, rows == 1 ? "" : "s"); }
-
 class Legend {
  public:
   void add(std::string_view color, const std::string& text) {
@@ -188,15 +187,15 @@ class Legend {
 std::string legend(const sim::StudyResult& study) {
   constexpr std::size_t kLongestLegend = 30;
   Legend legend;
-  legend.add(kCheckColor, fmt::format("check {}, {:.1f} %", rows_text(study.check.rows),
+  legend.add(kCheckColor, fmt::format("check {}, {:.1f} %", counted(study.check.rows, "row"),
                                       study.check.mean_percent));
   if (const std::string weakest = weakest_of(study); !weakest.empty()) {
     legend.add(kWeakestColor, fmt::format("{} {:.1f} %", shortened(weakest, kLongestLegend),
                                           study.by_workload.front().mean_percent));
   }
   if (study.fit.rows > 0) {
-    legend.add(kFitColor, fmt::format("fitted or given {}, {:.1f} %", rows_text(study.fit.rows),
-                                      study.fit.mean_percent));
+    legend.add(kFitColor, fmt::format("fitted or given {}, {:.1f} %",
+                                      counted(study.fit.rows, "row"), study.fit.mean_percent));
   }
   return legend.text();
 }

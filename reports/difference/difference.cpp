@@ -184,13 +184,15 @@ bool DocumentDifference::is_good() const {
   return failed.empty() && stands().value_or(true) && worse().empty();
 }
 
+bool ItemDifference::differs() const {
+  return side != Side::Both || !settings.empty() ||
+         std::ranges::any_of(figures, &FigureDifference::differs);
+}
+
 bool DocumentDifference::differs() const {
   const auto counts = [](const SettingDifference& setting) { return setting.name != "version"; };
   return std::ranges::any_of(metadata, counts) ||
-         std::ranges::any_of(items, [](const ItemDifference& item) {
-           return item.side != ItemDifference::Side::Both || !item.settings.empty() ||
-                  std::ranges::any_of(item.figures, &FigureDifference::differs);
-         });
+         std::ranges::any_of(items, &ItemDifference::differs);
 }
 
 int DocumentDifference::newly_failing() const {

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/counted.hpp"
+
 #include "../screens/result_figures.hpp"
 #include "../screens/result_verdict.hpp"
 #include "../text/amount_text.hpp"
@@ -122,10 +124,6 @@ int count_newly_passing(const DocumentDifference& difference) {
   return count;
 }
 
-std::string objectives_text(std::ptrdiff_t count) {
-  return fmt::format("{} objective{}", count, count == 1 ? "" : "s");
-}
-
 }  // namespace
 
 std::string figure_sentence(const ItemDifference& item, const FigureDifference& figure,
@@ -164,11 +162,11 @@ std::string difference_summary(const DocumentDifference& difference) {
   }
   if (failing > 0) {
     parts.push_back(
-        fmt::format("{} newly {}", objectives_text(failing), failing == 1 ? "fails" : "fail"));
+        fmt::format("{} newly {}", counted(failing, "objective"), failing == 1 ? "fails" : "fail"));
   }
   if (const int passing = count_newly_passing(difference); passing > 0) {
-    parts.push_back(
-        fmt::format("{} newly {}", objectives_text(passing), passing == 1 ? "passes" : "pass"));
+    parts.push_back(fmt::format("{} newly {}", counted(passing, "objective"),
+                                passing == 1 ? "passes" : "pass"));
   }
   for (const ItemDifference& item : difference.items) {
     if (item.newly_stands()) parts.push_back(item.name + " stands now");

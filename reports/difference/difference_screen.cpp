@@ -32,11 +32,6 @@ std::string setting_lines(const ItemDifference& item, const TextStyle& style) {
   return out;
 }
 
-bool is_worth_showing(const ItemDifference& item) {
-  return item.side != ItemDifference::Side::Both || !item.settings.empty() ||
-         std::ranges::any_of(item.figures, &FigureDifference::differs);
-}
-
 }  // namespace
 
 std::string difference_table(const DocumentDifference& difference, const TextStyle& style,
@@ -47,7 +42,7 @@ std::string difference_table(const DocumentDifference& difference, const TextSty
                    style.width, "", 2);
   std::size_t same = 0;
   for (const ItemDifference& item : difference.items) {
-    if (!wide && !is_worth_showing(item)) {
+    if (!wide && !item.differs()) {
       ++same;
       continue;
     }

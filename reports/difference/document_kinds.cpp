@@ -8,6 +8,7 @@
 #include "../document/record_json.hpp"
 #include "../document/stored_fields.hpp"
 #include "../screens/result_verdict.hpp"
+#include "../text/text_table.hpp"
 #include "document_facts.hpp"
 
 namespace slicewise::reports {
@@ -205,7 +206,7 @@ std::string resources_offered(const nlohmann::json& counts) {
   std::string offers;
   for (const auto& [resource, count] : counts.items()) {
     if (!count.is_number()) continue;
-    offers += fmt::format("{}{} x {}", offers.empty() ? "" : ", ", count.dump(), resource);
+    add_name(offers, fmt::format("{} x {}", count.dump(), resource));
   }
   return offers;
 }

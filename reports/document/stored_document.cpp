@@ -13,6 +13,7 @@
 #include "slicewise/printable.hpp"
 #include "slicewise/reports/difference.hpp"
 
+#include "../text/text_table.hpp"
 #include "document_text.hpp"
 
 namespace slicewise::reports {
@@ -321,7 +322,7 @@ class SchemaChecker {
     std::string list;
     for (const json& word : words) {
       if (word == value) return;
-      list += (list.empty() ? "" : ", ") + word.dump();
+      add_name(list, word.dump());
     }
     document_.report(
         Code::EnumUnknown, at,

@@ -53,7 +53,7 @@ std::string children_text(const std::vector<std::string>& children) {
   std::string out;
   for (const std::string& child : children) {
     if (child.empty()) continue;
-    out += (out.empty() ? "" : ", ") + child;
+    add_name(out, child);
   }
   return out;
 }

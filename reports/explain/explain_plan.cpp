@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/printable.hpp"
 #include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/plan_record.hpp"
@@ -184,8 +185,7 @@ Expected<std::string> explain_step(const SourceText& source, std::size_t step,
   const std::size_t count = plan->path ? plan->path->steps.size() : 0;
   if (step == 0 || step > count) {
     return failure(Code::ValueRange, {source.name, 1, 1, 1},
-                   fmt::format("the plan's path has {} step{}, no step {}", count,
-                               count == 1 ? "" : "s", step),
+                   fmt::format("the plan's path has {}, no step {}", counted(count, "step"), step),
                    "1 is the first; slicewise plan --from and --max-changes ask for a path");
   }
   std::string out = fmt::format("Step {} of {}\n", step, count);

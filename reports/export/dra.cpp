@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/reports/export.hpp"
 
 #include "../document/document_text.hpp"
@@ -103,8 +104,8 @@ std::string claim_text(const std::vector<SharedClaim>& claims, std::size_t n) {
   const std::string name = claim_name(claims, n);
   std::string sharers;
   for (const auto& [device, pods] : claim.pods) {
-    sharers += fmt::format("{}{} pod{} of {}", sharers.empty() ? "" : " and ", pods,
-                           pods == 1 ? "" : "s", device->workload->name.value);
+    sharers += fmt::format("{}{} of {}", sharers.empty() ? "" : " and ", counted(pods, "pod"),
+                           device->workload->name.value);
   }
   const bool is_split = std::ranges::any_of(
       claim.pods, [](const auto& of) { return of.second < of.first->workload->count; });

@@ -7,9 +7,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/reports/export.hpp"
 
 #include "../document/document_text.hpp"
+#include "../text/text_table.hpp"
 #include "guide.hpp"
 #include "pod_owner.hpp"
 
@@ -150,9 +152,9 @@ class DraPlanner {
     for (const ClaimedDevice* device : sharers) pods += device->workload->count;
     if (pods > most * first.replicas) {
       unfit(first.workload->where,
-            fmt::format("{} pods share {} device{} of \"{}\", {} at a time: the others would wait "
+            fmt::format("{} pods share {} of \"{}\", {} at a time: the others would wait "
                         "for a place, and a claim has no places",
-                        pods, most, most == 1 ? "" : "s", pool.name.value, first.replicas),
+                        pods, counted(most, "device"), pool.name.value, first.replicas),
             "use --to helm-values, where the device plugin counts places");
       return {};
     }
@@ -302,8 +304,7 @@ std::vector<const Workload*> who_names(const scenarios::Scenario& scenario,
 std::string remark_on(const ResourceClaim& claim, const std::vector<const Workload*>& named) {
   std::string pods;
   for (const Workload* workload : named) {
-    pods += fmt::format("{}{} pod{} of {}", pods.empty() ? "" : ", ", workload->count,
-                        workload->count == 1 ? "" : "s", workload->name.value);
+    add_name(pods, fmt::format("{} of {}", counted(workload->count, "pod"), workload->name.value));
   }
   return comment(claim.is_template ? fmt::format("Devices of its own for each of {}.", pods)
                                    : fmt::format("One device for {}.", pods));

@@ -11,6 +11,7 @@
 #include "slicewise/printable.hpp"
 
 #include "../document/document_text.hpp"
+#include "../text/text_table.hpp"
 #include "embedded/guide_files.hpp"
 #include "node_settings.hpp"
 #include "plugin_config.hpp"
@@ -109,9 +110,7 @@ std::string pool_text(const PoolTarget& target) {
 
 std::string pool_names(const NamedConfig& config) {
   std::string out;
-  for (const PoolTarget& target : config.pools) {
-    out += (out.empty() ? "" : ", ") + target.pool->name.value;
-  }
+  for (const PoolTarget& target : config.pools) add_name(out, target.pool->name.value);
   return out;
 }
 

@@ -11,6 +11,7 @@
 #include "slicewise/reports/export.hpp"
 
 #include "../document/document_text.hpp"
+#include "../text/text_table.hpp"
 #include "bundle_dra.hpp"
 #include "guide.hpp"
 #include "pod_owner.hpp"
@@ -282,7 +283,7 @@ Expected<ExportFiles> render_keda(const Scenario& scenario, const models::Catalo
   std::string by_themselves;
   for (const Workload& workload : scenario.workloads) {
     if (!workload.autoscaling || is_scaled_by_keda(workload)) continue;
-    by_themselves += fmt::format("{}{}", by_themselves.empty() ? "" : ", ", scaler_of(workload));
+    add_name(by_themselves, scaler_of(workload));
   }
   if (objects.empty() && !by_themselves.empty()) {
     return failure(Code::ExportUnfit, {}, "what is autoscaled scales itself: " + by_themselves,

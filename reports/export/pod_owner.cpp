@@ -103,9 +103,7 @@ nlohmann::json in_manifest(nlohmann::json pods, const scenarios::Workload& workl
 std::string resource_word(const PodOwner& owner) { return lower_case(owner.kind); }
 
 bool is_patched_in_place(const scenarios::Workload& workload) {
-  const bool is_kept_up =
-      workload.kind == WorkloadKind::Deployment || workload.kind == WorkloadKind::Service;
-  return is_kept_up && owner_of(workload).rolls_out;
+  return keeps_replicas(workload) && owner_of(workload).rolls_out;
 }
 
 }  // namespace slicewise::reports

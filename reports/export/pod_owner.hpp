@@ -32,6 +32,19 @@ std::string place_of_pods(const scenarios::Workload& workload);
 // services have no list of containers: what would be of one stands in theirs.
 nlohmann::json in_manifest(nlohmann::json pods, const scenarios::Workload& workload);
 
+// Of a Deployment or a Service: a number of pods is kept, whatever becomes of one.
+inline bool keeps_replicas(const scenarios::Workload& workload) {
+  return workload.kind == scenarios::WorkloadKind::Deployment ||
+         workload.kind == scenarios::WorkloadKind::Service;
+}
+// ... that a plan spreads over nodes or zones.
+inline bool is_spread(const scenarios::Workload& workload) {
+  return keeps_replicas(workload) && !workload.manifest.spread.empty();
+}
+inline bool never_restarts(const scenarios::Workload& workload) {
+  return workload.restart_policy == scenarios::RestartPolicy::Never;
+}
+
 // Whether patching it is all there is to do: pods that run on for good.
 bool is_patched_in_place(const scenarios::Workload& workload);
 

@@ -6,7 +6,6 @@
 
 #include "slicewise/printable.hpp"
 #include "slicewise/reports/export.hpp"
-#include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/kai_part.hpp"
 #include "slicewise/scenarios/node_requirements.hpp"
 #include "slicewise/scenarios/pod_file.hpp"
@@ -18,7 +17,6 @@
 #include "pod_objects.hpp"
 #include "pod_owner.hpp"
 #include "pod_remarks.hpp"
-#include "pool_targets.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -32,18 +30,9 @@ using scenarios::WorkloadKind;
 constexpr const char* kKaiQueue = "kai.scheduler/queue";
 constexpr const char* kClaim = "gpu";  // as the pod calls it
 constexpr const char* kSleepVariable = "VLLM_SERVER_DEV_MODE";
-constexpr const char* kAllowGrowth = "TF_FORCE_GPU_ALLOW_GROWTH";
 
 std::string cpu_text(Millicores cpu) {
   return cpu.count % 1000 == 0 ? std::to_string(cpu.count / 1000) : fmt::format("{}m", cpu.count);
-}
-
-bool is_scaled(const Workload& workload) {
-  return workload.kind == WorkloadKind::Deployment || workload.kind == WorkloadKind::Service;
-}
-
-bool is_spread(const Workload& workload) {
-  return is_scaled(workload) && !workload.manifest.spread.empty();
 }
 
 std::string memory_quantity(Bytes memory) {
@@ -56,26 +45,6 @@ std::string memory_quantity(Bytes memory) {
     }
   }
   return std::to_string(memory.count);
-}
-
-// Whether the pod asks for a name that some pool advertises for time-slicing.
-bool shares_by_time_slicing(const Scenario& scenario, const PodTemplate& pod) {
-  for (const scenarios::NodePool& pool : scenario.node_pools) {
-    if (!pool.device_plugin || !pool.device_plugin->time_slicing) continue;
-    const scenarios::PluginSharing& sharing = *pool.device_plugin->time_slicing;
-    for (const scenarios::SharedResource& resource : sharing.resources) {
-      const std::string name = sharing.advertised(resource.name.value);
-      const auto asks = [&](const auto& request) { return request.name.value == name; };
-      if (std::ranges::any_of(pod.extended, asks)) return true;
-    }
-  }
-  return false;
-}
-
-bool may_need_allow_growth(const Scenario& scenario, const Workload& workload) {
-  return workload.gpu_memory.allocator == scenarios::Allocator::Greedy &&
-         workload.pod.env.count(kAllowGrowth) == 0 &&
-         shares_by_time_slicing(scenario, workload.pod);
 }
 
 json env_of(const Workload& workload) {
@@ -175,12 +144,6 @@ json spreads_of(const Workload& workload) {
   return out;
 }
 
-bool tolerates_gpu_taint(const PodTemplate& pod) {
-  return std::ranges::any_of(pod.tolerations, [](const auto& toleration) {
-    return toleration.key.empty() || toleration.key == scenarios::kGpuTaint;
-  });
-}
-
 json container_of(const Workload& workload) {
   const PodTemplate& pod = workload.pod;
   const scenarios::Manifest& manifest = workload.manifest;
@@ -218,10 +181,6 @@ json node_selector_of(const Workload& workload) {
     out.emplace(std::string(scenarios::kArchitectureLabel), name);
   }
   return out;
-}
-
-bool never_restarts(const Workload& workload) {
-  return workload.restart_policy == scenarios::RestartPolicy::Never;
 }
 
 // The Jobs of a workload are the indexes of one, and start together. Each has the limit for itself,
@@ -363,7 +322,7 @@ json patch_of(const Scenario& scenario, const Workload& workload) {
   }
   if (workload.pods_per_job > 1) patch["metadata"]["annotations"]["slicewise.dev/kind"] = "Gang";
   const bool is_free = !workload.autoscaling && workload.manifest.scaled_by.empty();
-  if (is_scaled(workload) && is_free && patch["kind"] != "DaemonSet") {
+  if (keeps_replicas(workload) && is_free && patch["kind"] != "DaemonSet") {
     patch["spec"]["replicas"] = workload.count;
   }
   if (workload.kind != WorkloadKind::Job) return patch;
@@ -371,105 +330,6 @@ json patch_of(const Scenario& scenario, const Workload& workload) {
   of_run.count = workload.pods_of_run();
   add_copies(of_run, patch["spec"]);
   return workload.schedule ? scheduled(std::move(patch), *workload.schedule) : patch;
-}
-
-std::string toleration_remarks(const PodTemplate& pod) {
-  std::string out;
-  if (!pod.tolerations.empty()) {
-    out += comment("The list of tolerations replaces the one of the manifest.");
-  }
-  if (!tolerates_gpu_taint(pod)) {
-    out += comment(
-               "Not part of this variant: where your GPU nodes have the taint nvidia.com/gpu, the "
-               "pods also need, together with the manifest's own tolerations:") +
-           commented(fmt::format("  tolerations:\n  - key: {}\n    operator: Exists\n",
-                                 scenarios::kGpuTaint));
-  }
-  return out;
-}
-
-// A Deployment starts the new pod first, unless it is told otherwise.
-std::string affinity_remarks(const Workload& workload) {
-  if (workload.pod.anti_affinity.empty()) return "";
-  std::string out =
-      comment("The list of required podAntiAffinity replaces the one of the manifest.");
-  if (is_scaled(workload)) {
-    out += comment(
-        "Where each node has one of these pods, the first new one of a rollout finds none: let it "
-        "end an old one first (spec.strategy.rollingUpdate: maxSurge 0, maxUnavailable 1).");
-  }
-  return out;
-}
-
-std::string allow_growth_remark() {
-  return comment(
-             "Not part of this variant: its pods map almost the whole GPU at start (allocator "
-             "Greedy), and under time-slicing the next pod on the same GPU dies with CUDA out of "
-             "memory. For TensorFlow this variable of the container avoids that; other frameworks "
-             "have a limit of their own:") +
-         commented(fmt::format("  env:\n  - name: {}\n    value: \"true\"\n", kAllowGrowth));
-}
-
-std::string remarks_on(const Scenario& scenario, const Workload& workload) {
-  std::string out;
-  const bool is_patched = !owner_of(workload).api_version.empty();
-  if (workload.manifest.containers.empty() && is_patched) {
-    out = comment("The container is matched by its name: put the name that your manifest has.");
-  } else if (workload.manifest.containers.size() > 1) {
-    out = comment(
-        "CPU and memory stay as the manifest has them: of several containers the scenario knows "
-        "the sum.");
-  }
-  out += toleration_remarks(workload.pod);
-  out += affinity_remarks(workload);
-  if (is_spread(workload)) {
-    out += comment(fmt::format(
-        "Planned for the loss of one {}: without topologySpreadConstraints the pods may all be in "
-        "one. Karpenter keeps no spare nodes by itself, and starts new ones for pods that lost "
-        "theirs.",
-        workload.manifest.spread == scenarios::kHostname ? "node" : "zone of three"));
-  }
-  if (owner_of(workload).kind == "Job") {
-    out += comment(
-        "A Job's pod template cannot be changed once it exists: patch the manifest, then create "
-        "it.");
-  }
-  if (workload.kind == WorkloadKind::Notebook) {
-    out += comment(fmt::format(
-        "{} users, each with a pod of their own that is made when they start it: Kubeflow makes a "
-        "StatefulSet of one pod, JupyterHub the pod itself (singleuser.extraResource.limits, "
-        "singleuser.cpu, singleuser.memory). This is the patch of one; the number is not a scale.",
-        workload.count));
-  }
-  if (workload.autoscaling) {
-    out += comment(scaler_remark(workload));
-  } else if (!workload.manifest.scaled_by.empty()) {
-    out += comment(
-        fmt::format("As many pods as {} has them, {} in the scenario: no number is patched.",
-                    workload.manifest.scaled_by, workload.count));
-  }
-  const int of_run = workload.pods_of_run();
-  if (workload.pods_per_job > 1) {
-    const int jobs = of_run / workload.pods_per_job;
-    out += comment(fmt::format(
-        "{}Its pods are placed together, as simulated, only where Kueue, Volcano or KAI holds the "
-        "Job (slicewise export --to kueue); a PyTorchJob or JobSet says the same.",
-        jobs > 1 ? fmt::format("One of {} Jobs like it. ", jobs) : ""));
-  } else if (workload.kind == WorkloadKind::Job && of_run > 1 && !never_restarts(workload) &&
-             workload.manifest.containers.empty()) {
-    out += comment(fmt::format(
-        "backoffLimit is that of {} Jobs together: only with restartPolicy Never has each its own.",
-        of_run));
-  }
-  if (workload.schedule && workload.schedule->time_zone.empty() &&
-      !scenarios::zone_of_offset(workload.schedule->utc_offset)) {
-    out += comment("The schedule is of a zone that is no whole hours from UTC: name its timeZone.");
-  }
-  const std::string quota = quota_remark(scenario, workload);
-  if (!quota.empty()) out += comment(quota);
-  out += server_remarks(workload);
-  if (may_need_allow_growth(scenario, workload)) out += allow_growth_remark();
-  return out;
 }
 
 }  // namespace
@@ -482,9 +342,9 @@ std::string pod_patch(const Scenario& scenario, const Workload& workload) {
                "out), and apply it, or create it anew:",
                owner.kind, owner.name, workload.namespace_name, place_of_pods(workload)))) +
            commented(yaml_text(in_manifest(pods_of(scenario, workload), workload))) +
-           remarks_on(scenario, workload);
+           pod_remarks(scenario, workload);
   }
-  return remarks_on(scenario, workload) + yaml_text(patch_of(scenario, workload));
+  return pod_remarks(scenario, workload) + yaml_text(patch_of(scenario, workload));
 }
 
 std::string pod_patches(const Scenario& scenario) {

@@ -8,14 +8,25 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/printable.hpp"
+#include "slicewise/scenarios/cron.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
 
 #include "guide.hpp"
+#include "pod_objects.hpp"
+#include "pod_owner.hpp"
 
 namespace slicewise::reports {
 namespace {
 
+using scenarios::ClusterQueue;
+using scenarios::PodTemplate;
+using scenarios::Scenario;
 using scenarios::Workload;
+using scenarios::WorkloadKind;
+
+constexpr const char* kAllowGrowth = "TF_FORCE_GPU_ALLOW_GROWTH";
 
 // vLLM takes these ranks only (vllm/config/lora.py).
 std::string rank_flag(const scenarios::LoraAdapters& adapters) {
@@ -89,25 +100,74 @@ std::string serving_remark(const Workload& workload) {
         serving.max_batch, delay_us);
   }
   if (serving.concurrency > 0) {
-    parts += fmt::format("{}{} request{} of a pod at a time (its worker threads or processes)",
-                         parts.empty() ? "" : "; ", serving.concurrency,
-                         serving.concurrency == 1 ? "" : "s");
+    parts += fmt::format("{}{} of a pod at a time (its worker threads or processes)",
+                         parts.empty() ? "" : "; ", counted(serving.concurrency, "request"));
   }
   return parts.empty() ? "" : comment("The server's settings are its own. As simulated: " + parts);
 }
 
-}  // namespace
-
-std::string server_remarks(const Workload& workload) {
-  return workload.llm ? llm_remark(workload) : serving_remark(workload);
+// Whether the pod asks for a name that some pool advertises for time-slicing.
+bool shares_by_time_slicing(const Scenario& scenario, const PodTemplate& pod) {
+  for (const scenarios::NodePool& pool : scenario.node_pools) {
+    if (!pool.device_plugin || !pool.device_plugin->time_slicing) continue;
+    const scenarios::PluginSharing& sharing = *pool.device_plugin->time_slicing;
+    for (const scenarios::SharedResource& resource : sharing.resources) {
+      const std::string name = sharing.advertised(resource.name.value);
+      const auto asks = [&](const auto& request) { return request.name.value == name; };
+      if (std::ranges::any_of(pod.extended, asks)) return true;
+    }
+  }
+  return false;
 }
 
-namespace {
+bool may_need_allow_growth(const Scenario& scenario, const Workload& workload) {
+  return workload.gpu_memory.allocator == scenarios::Allocator::Greedy &&
+         workload.pod.env.count(kAllowGrowth) == 0 &&
+         shares_by_time_slicing(scenario, workload.pod);
+}
 
-using scenarios::ClusterQueue;
-using scenarios::Scenario;
-using scenarios::Workload;
-using scenarios::WorkloadKind;
+bool tolerates_gpu_taint(const PodTemplate& pod) {
+  return std::ranges::any_of(pod.tolerations, [](const auto& toleration) {
+    return toleration.key.empty() || toleration.key == scenarios::kGpuTaint;
+  });
+}
+
+std::string toleration_remarks(const PodTemplate& pod) {
+  std::string out;
+  if (!pod.tolerations.empty()) {
+    out += comment("The list of tolerations replaces the one of the manifest.");
+  }
+  if (!tolerates_gpu_taint(pod)) {
+    out += comment(
+               "Not part of this variant: where your GPU nodes have the taint nvidia.com/gpu, the "
+               "pods also need, together with the manifest's own tolerations:") +
+           commented(fmt::format("  tolerations:\n  - key: {}\n    operator: Exists\n",
+                                 scenarios::kGpuTaint));
+  }
+  return out;
+}
+
+// A Deployment starts the new pod first, unless it is told otherwise.
+std::string affinity_remarks(const Workload& workload) {
+  if (workload.pod.anti_affinity.empty()) return "";
+  std::string out =
+      comment("The list of required podAntiAffinity replaces the one of the manifest.");
+  if (keeps_replicas(workload)) {
+    out += comment(
+        "Where each node has one of these pods, the first new one of a rollout finds none: let it "
+        "end an old one first (spec.strategy.rollingUpdate: maxSurge 0, maxUnavailable 1).");
+  }
+  return out;
+}
+
+std::string allow_growth_remark() {
+  return comment(
+             "Not part of this variant: its pods map almost the whole GPU at start (allocator "
+             "Greedy), and under time-slicing the next pod on the same GPU dies with CUDA out of "
+             "memory. For TensorFlow this variable of the container avoids that; other frameworks "
+             "have a limit of their own:") +
+         commented(fmt::format("  env:\n  - name: {}\n    value: \"true\"\n", kAllowGrowth));
+}
 
 bool covers(const ClusterQueue& queue, const std::string& resource) {
   return std::ranges::any_of(queue.groups, [&](const scenarios::ResourceGroup& group) {
@@ -155,6 +215,68 @@ std::string quota_remark(const Scenario& scenario, const Workload& workload) {
       "Planned without quotas: where Kueue holds \"{}\", it counts what its pods ask for now, of "
       "shared GPUs the shares, and may start fewer at once.",
       workload.name.value));
+}
+
+std::string pod_remarks(const Scenario& scenario, const Workload& workload) {
+  std::string out;
+  const bool is_patched = !owner_of(workload).api_version.empty();
+  if (workload.manifest.containers.empty() && is_patched) {
+    out = comment("The container is matched by its name: put the name that your manifest has.");
+  } else if (workload.manifest.containers.size() > 1) {
+    out = comment(
+        "CPU and memory stay as the manifest has them: of several containers the scenario knows "
+        "the sum.");
+  }
+  out += toleration_remarks(workload.pod);
+  out += affinity_remarks(workload);
+  if (is_spread(workload)) {
+    out += comment(fmt::format(
+        "Planned for the loss of one {}: without topologySpreadConstraints the pods may all be in "
+        "one. Karpenter keeps no spare nodes by itself, and starts new ones for pods that lost "
+        "theirs.",
+        workload.manifest.spread == scenarios::kHostname ? "node" : "zone of three"));
+  }
+  if (owner_of(workload).kind == "Job") {
+    out += comment(
+        "A Job's pod template cannot be changed once it exists: patch the manifest, then create "
+        "it.");
+  }
+  if (workload.kind == WorkloadKind::Notebook) {
+    out += comment(fmt::format(
+        "{} users, each with a pod of their own that is made when they start it: Kubeflow makes a "
+        "StatefulSet of one pod, JupyterHub the pod itself (singleuser.extraResource.limits, "
+        "singleuser.cpu, singleuser.memory). This is the patch of one; the number is not a scale.",
+        workload.count));
+  }
+  if (workload.autoscaling) {
+    out += comment(scaler_remark(workload));
+  } else if (!workload.manifest.scaled_by.empty()) {
+    out += comment(
+        fmt::format("As many pods as {} has them, {} in the scenario: no number is patched.",
+                    workload.manifest.scaled_by, workload.count));
+  }
+  const int of_run = workload.pods_of_run();
+  if (workload.pods_per_job > 1) {
+    const int jobs = of_run / workload.pods_per_job;
+    out += comment(fmt::format(
+        "{}Its pods are placed together, as simulated, only where Kueue, Volcano or KAI holds the "
+        "Job (slicewise export --to kueue); a PyTorchJob or JobSet says the same.",
+        jobs > 1 ? fmt::format("One of {} Jobs like it. ", jobs) : ""));
+  } else if (workload.kind == WorkloadKind::Job && of_run > 1 && !never_restarts(workload) &&
+             workload.manifest.containers.empty()) {
+    out += comment(fmt::format(
+        "backoffLimit is that of {} Jobs together: only with restartPolicy Never has each its own.",
+        of_run));
+  }
+  if (workload.schedule && workload.schedule->time_zone.empty() &&
+      !scenarios::zone_of_offset(workload.schedule->utc_offset)) {
+    out += comment("The schedule is of a zone that is no whole hours from UTC: name its timeZone.");
+  }
+  const std::string quota = quota_remark(scenario, workload);
+  if (!quota.empty()) out += comment(quota);
+  out += workload.llm ? llm_remark(workload) : serving_remark(workload);
+  if (may_need_allow_growth(scenario, workload)) out += allow_growth_remark();
+  return out;
 }
 
 }  // namespace slicewise::reports

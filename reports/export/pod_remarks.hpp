@@ -6,8 +6,9 @@
 
 namespace slicewise::reports {
 
-// Comment lines on what a server was simulated with and no field of Kubernetes says; "" nothing.
-std::string server_remarks(const scenarios::Workload& workload);
+// Comment lines on what no field of Kubernetes says of the pods: what a patch leaves to the
+// manifest, and what their server was simulated with.
+std::string pod_remarks(const scenarios::Scenario& scenario, const scenarios::Workload& workload);
 
 // What is to be known of Kueue before Jobs are put in place that a cluster with queues holds.
 

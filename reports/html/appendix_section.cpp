@@ -4,6 +4,7 @@
 #include "slicewise/version.hpp"
 
 #include "../screens/result_notes.hpp"
+#include "../text/text_table.hpp"
 #include "page_parts.hpp"
 
 namespace slicewise::reports::html {
@@ -86,10 +87,7 @@ std::string whole_document(const HtmlReport& report) {
 
 Markup appendix_section(const HtmlReport& report, const EmbeddedDocument& document) {
   const sim::Result& result = report.result;
-  std::string settings;
-  for (const std::string& setting : result.stamp.settings) {
-    settings += (settings.empty() ? "" : ", ") + setting;
-  }
+  const std::string settings = joined(result.stamp.settings);
   std::string prices = result.stamp.price_date;
   if (!result.stamp.price_file.empty()) {
     prices +=

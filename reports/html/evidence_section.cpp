@@ -5,6 +5,7 @@
 #include "../screens/result_nodes.hpp"
 #include "../screens/result_notes.hpp"
 #include "../screens/screens.hpp"
+#include "../text/text_table.hpp"
 #include "html_text.hpp"
 #include "page_parts.hpp"
 
@@ -40,10 +41,7 @@ HtmlTable findings_table(std::string caption, const std::vector<SeenFinding>& se
       std::move(caption), {{"Code"}, {"Finding"}, {"What to do"}, {"In"}}, {}, {}, true};
   for (const SeenFinding& finding : seen) {
     const Diagnostic& d = *finding.diagnostic;
-    std::string variants;
-    for (const std::string& name : finding.variants) {
-      variants += (variants.empty() ? "" : ", ") + name;
-    }
+    const std::string variants = joined(finding.variants);
     const bool note = d.severity == Severity::Note;
     table.rows.push_back({{std::string(info(d.code).name), std::nullopt, note ? "" : "bad"},
                           (note ? "note: " : "! ") + d.message,

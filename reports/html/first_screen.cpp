@@ -7,6 +7,7 @@
 #include "../screens/result_nodes.hpp"
 #include "../screens/result_notes.hpp"
 #include "../screens/result_verdict.hpp"
+#include "../text/text_table.hpp"
 #include "page_parts.hpp"
 
 namespace slicewise::reports::html {
@@ -139,7 +140,7 @@ std::string risks_markup(const HtmlReport& report, const sim::VariantResult* var
     }
   }
   std::string out;
-  for (const std::string& risk : risks) out += (out.empty() ? "" : ", ") + escaped(risk);
+  for (const std::string& risk : risks) add_name(out, escaped(risk));
   out = out.empty() ? "no warning" : "warnings " + out + " (<a href=\"#evidence\">explained</a>)";
   if (report.plan && !report.plan->options.empty()) {
     const std::string risk = isolation_risk(report.plan->options.front());

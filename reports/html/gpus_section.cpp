@@ -7,6 +7,7 @@
 #include "../charts/charts.hpp"
 #include "../screens/result_figures.hpp"
 #include "../screens/result_placement.hpp"
+#include "../text/text_table.hpp"
 #include "page_parts.hpp"
 
 namespace slicewise::reports::html {
@@ -175,9 +176,7 @@ Markup timeline_figure(const sim::Recording& recording) {
       cut = table.rows.size() == kMostRows;
       if (cut) break;
       std::string gpus;
-      for (const std::uint32_t gpu : interval.gpus) {
-        gpus += (gpus.empty() ? "" : ", ") + gpu_label(recording.gpus[gpu]);
-      }
+      for (const std::uint32_t gpu : interval.gpus) add_name(gpus, gpu_label(recording.gpus[gpu]));
       const auto when = [](TimePoint at) {
         return HtmlCell{duration_text(at - TimePoint{}), to_seconds(at - TimePoint{}), ""};
       };

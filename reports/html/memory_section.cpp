@@ -8,6 +8,7 @@
 
 #include "../charts/charts.hpp"
 #include "../screens/result_figures.hpp"
+#include "../text/text_table.hpp"
 #include "page_parts.hpp"
 
 namespace slicewise::reports::html {
@@ -246,7 +247,7 @@ HtmlTable memory_table(const std::vector<FullDevice>& devices) {
   for (const FullDevice& device : devices) {
     std::string pods;
     for (const auto& [name, count] : device.pods) {
-      pods += fmt::format("{}{} x {}", pods.empty() ? "" : ", ", count, name);
+      add_name(pods, fmt::format("{} x {}", count, name));
     }
     const auto sized = [](Bytes amount) {
       return HtmlCell{memory_text(amount), static_cast<double>(amount.count), ""};

@@ -19,6 +19,7 @@
 #include "../document/stored_fields.hpp"
 #include "../screens/replay_figures.hpp"
 #include "../screens/result_figures.hpp"
+#include "../text/text_table.hpp"
 #include "page_parts.hpp"
 #include "replay_ways.hpp"
 
@@ -68,9 +69,7 @@ std::vector<Way> ways_of(const json& document) {
   std::vector<Way> ways;
   for (const json& scheduler : all) {
     std::string name;
-    for (const char* key : differing) {
-      name += (name.empty() ? "" : ", ") + scheduler.value(key, "");
-    }
+    for (const char* key : differing) add_name(name, scheduler.value(key, ""));
     ways.push_back({std::move(name), &scheduler});
   }
   return ways;

@@ -6,6 +6,7 @@
 #include "../charts/chart_axis.hpp"
 #include "../charts/charts.hpp"
 #include "../screens/result_figures.hpp"
+#include "../text/text_table.hpp"
 #include "page_parts.hpp"
 
 namespace slicewise::reports::html {
@@ -37,7 +38,7 @@ std::string recording_note(const sim::Recording& recording) {
   const sim::LeftOut& out = recording.left_out;
   std::string counts;
   const auto add = [&counts](auto count, std::string_view what) {
-    if (count > 0) counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, what);
+    if (count > 0) add_name(counts, fmt::format("{} {}", count, what));
   };
   add(out.nodes, "nodes");
   add(out.gpus, "GPUs");

@@ -10,6 +10,7 @@
 #include "slicewise/reports/result_report.hpp"
 
 #include "../document/document_text.hpp"
+#include "../text/text_table.hpp"
 #include "lane_words.hpp"
 
 namespace slicewise::reports {
@@ -192,9 +193,7 @@ class TraceWriter {
 
   std::string company_args(const GpuCompany& company) const {
     std::string names;
-    for (const std::uint32_t pod : company.pods) {
-      names += (names.empty() ? "" : ", ") + recording_.pods[pod].name;
-    }
+    for (const std::uint32_t pod : company.pods) add_name(names, recording_.pods[pod].name);
     return fmt::format(R"({{"pods":{}}})", json_line(names));
   }
 
@@ -226,7 +225,7 @@ class TraceWriter {
     if (interval.gpus.empty()) return "{}";
     std::string gpus;
     for (const std::uint32_t gpu : interval.gpus) {
-      gpus += (gpus.empty() ? "" : ", ") + gpu_lane_name(recording_.gpus[gpu]);
+      add_name(gpus, gpu_lane_name(recording_.gpus[gpu]));
     }
     return fmt::format(R"({{"gpu":{},"memoryBytes":{}}})", json_line(gpus), interval.memory.count);
   }

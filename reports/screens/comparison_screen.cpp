@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/gpu_room.hpp"
@@ -353,9 +354,7 @@ std::vector<std::string> comparison_notes(const StrategyComparison& comparison, 
   }
   if (!full && !comparison.options.empty()) {
     const std::size_t refused = comparison.refused.size();
-    lines.push_back((refused == 0
-                         ? std::string()
-                         : fmt::format("{} refused option{}, ", refused, refused == 1 ? "" : "s")) +
+    lines.push_back((refused == 0 ? std::string() : counted(refused, "refused option") + ", ") +
                     "isolation between pods: -o wide");
   }
   for (std::string& line : note_lines(variants, full)) lines.push_back(std::move(line));

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/sim/isolation.hpp"
 #include "slicewise/sim/pool_choice.hpp"
 #include "slicewise/sim/result_record.hpp"
@@ -91,7 +92,7 @@ std::string compared_pods(const std::vector<ComparedOption>& options) {
   for (const ComparedOption& option : options) {
     most = std::max(most, option.result.pods.running_max);
   }
-  return fmt::format("up to {} {} at once", most, most == 1 ? "pod" : "pods");
+  return fmt::format("up to {} at once", counted(most, "pod"));
 }
 
 std::string sentence(const ComparedOption& option) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/reports/studies.hpp"
 
 #include "../text/text_table.hpp"
@@ -240,12 +241,11 @@ bool policy_decides(const MaxLoad& found) {
 }
 
 std::vector<std::string> max_load_notes(const MaxLoad& found, bool full) {
-  std::vector<std::string> lines{
-      fmt::format("{} {} of {} to {} runs, {} in all, with one seed: a load passes or fails when "
-                  "the whole 95% interval of its runs does{}",
-                  found.probes.size(), found.probes.size() == 1 ? "probe" : "probes",
-                  found.stamp.replications, found.most_replications, runs_of(found),
-                  policy_decides(found) ? "; a policy denies by their mean" : "")};
+  std::vector<std::string> lines{fmt::format(
+      "{} of {} to {} runs, {} in all, with one seed: a load passes or fails when "
+      "the whole 95% interval of its runs does{}",
+      counted(found.probes.size(), "probe"), found.stamp.replications, found.most_replications,
+      runs_of(found), policy_decides(found) ? "; a policy denies by their mean" : "")};
   for (const Diagnostic& d : found.notes) lines.push_back(finding_text(d));
   if (found.at_passed) {
     for (const Diagnostic& d : found.at_passed->findings) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/reports/studies.hpp"
 
 #include "../text/text_table.hpp"
@@ -66,9 +67,8 @@ std::string pairs_that(const NeighbourMatrix& matrix, Counts counts) {
   const std::size_t named = std::min(pairs.size(), kMostNamed);
   const std::size_t more = pairs.size() - named;
   pairs.resize(named);
-  return fmt::format(
-      "{}{}", fmt::join(pairs, ", "),
-      more > 0 ? fmt::format(" and {} more pair{}", more, more == 1 ? "" : "s") : "");
+  return fmt::format("{}{}", fmt::join(pairs, ", "),
+                     more > 0 ? " and " + counted(more, "more pair") : "");
 }
 
 bool has_figure(const NeighbourMatrix& matrix, NeighbourFigure figure) {

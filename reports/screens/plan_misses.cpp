@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/result_record.hpp"
 
@@ -151,9 +152,8 @@ std::vector<std::string> nothing_stands(const Plan& plan, const TextStyle& style
     lines.push_back(fmt::format(
         "So does what {} of them lead{} to, at {} a month (FROM WHERE YOU ARE): `slicewise export "
         "-f plan.json#step{} --to bundle` writes the files of it.",
-        counted(static_cast<int>(plan.path->steps.size()), "step"),
-        plan.path->steps.size() == 1 ? "s" : "", money_text(plan.path->end->figures.monthly),
-        plan.path->steps.size()));
+        counted(plan.path->steps.size(), "step"), plan.path->steps.size() == 1 ? "s" : "",
+        money_text(plan.path->end->figures.monthly), plan.path->steps.size()));
   }
   if (lines.size() == 1) {
     lines.emplace_back(

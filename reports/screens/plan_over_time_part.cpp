@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/counted.hpp"
+
 #include "plan_screen.hpp"
 #include "plan_words.hpp"
 #include "result_figures.hpp"
@@ -32,7 +34,7 @@ std::string growth_sentence(const sim::PlanOverTime& plan) {
 
 std::string cost_sentence(const sim::PlanOverTime& plan) {
   const int until = plan.spans.back().to;
-  std::string text = fmt::format("{} month{} cost{} {} by the hour", until, until == 1 ? "" : "s",
+  std::string text = fmt::format("{} cost{} {} by the hour", counted(until, "month"),
                                  until == 1 ? "s" : "", money_text(plan.by_the_hour));
   if (plan.commitments.empty()) return text + ".";
   return text + fmt::format(", {} with the commitments below.", money_text(plan.total));

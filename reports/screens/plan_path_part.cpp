@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/counted.hpp"
+
 #include "../text/text_table.hpp"
 #include "plan_screen.hpp"
 #include "plan_words.hpp"
@@ -91,8 +93,8 @@ std::string end_sentence(const sim::PlanPath& path) {
     changes += step.changes;
   }
   const char* const plural = path.steps.size() == 1 ? "s" : "";
-  std::string text = fmt::format("{} of {} ", counted(static_cast<int>(path.steps.size()), "step"),
-                                 counted(changes, "pool"));
+  std::string text =
+      fmt::format("{} of {} ", counted(path.steps.size(), "step"), counted(changes, "pool"));
   text += saved.nano < 0
               ? fmt::format("cost{} {} more a month: what the present pools miss is mended.",
                             plural, money_text(Usd{-saved.nano}))

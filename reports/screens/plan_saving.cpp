@@ -8,6 +8,7 @@
 
 #include "slicewise/sim/figure_text.hpp"
 
+#include "../text/text_table.hpp"
 #include "plan_words.hpp"
 #include "result_figures.hpp"
 #include "result_verdict.hpp"
@@ -93,9 +94,7 @@ std::string slower_answers_sentence(const sim::OptionFigures& then, const sim::O
   if (slower.empty()) return "";
   std::ranges::stable_sort(slower, std::greater(), &Slower::times);
   std::string out;
-  for (std::size_t i = 0; i < std::min(slower.size(), kNamed); ++i) {
-    out += (out.empty() ? "" : ", ") + slower[i].text;
-  }
+  for (std::size_t i = 0; i < std::min(slower.size(), kNamed); ++i) add_name(out, slower[i].text);
   const std::string others =
       slower.size() > kNamed ? fmt::format(" and {} more", slower.size() - kNamed) : "";
   return fmt::format(

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/gpu_room.hpp"
 #include "slicewise/sim/plan_record.hpp"
@@ -96,7 +97,7 @@ ScreenPart rejected_part(const Plan& plan, Detail detail) {
   }
   if (more > 0) {
     part.sentences.push_back(
-        {fmt::format("and {} configuration{} more (-o wide)", more, more == 1 ? "" : "s")});
+        {fmt::format("and {} more (-o wide)", counted(more, "configuration"))});
   }
   return part;
 }

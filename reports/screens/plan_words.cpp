@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/result_record.hpp"
 
@@ -92,11 +93,11 @@ std::string node_limit_sentence(const Plan& plan) {
   const std::int64_t pending = plan.options.front().figures.pending_at_limit;
   if (pending == 0) return "";
   return fmt::format(
-      "At the peak an autoscaler wants {} pod{} more than these nodes hold: Pending, the "
+      "At the peak an autoscaler wants {} more than these nodes hold: Pending, the "
       "objectives "
       "hold without {}. With more nodes (nodes.max, exported as the pool's limit) they would run, "
       "and be paid for.",
-      pending, pending == 1 ? "" : "s", pending == 1 ? "it" : "them");
+      counted(pending, "pod"), pending == 1 ? "it" : "them");
 }
 
 std::string headroom_sentence(const Plan& plan) {
@@ -268,8 +269,7 @@ std::vector<std::string> plan_notes(const Plan& plan) {
   const std::string ranking =
       counts.simulations == 0
           ? "nothing was simulated: rules and closed forms leave no configuration"
-          : fmt::format("{} simulation{} found {}{}", counts.simulations,
-                        counts.simulations == 1 ? "" : "s",
+          : fmt::format("{} found {}{}", counted(counts.simulations, "simulation"),
                         plan.options.empty() ? "nothing within the limits" : "the ranking", saved);
   lines.push_back(fmt::format("{}. {} cannot run, {} are ruled out by closed forms.{}", ranking,
                               counts.refused, counts.bounded,

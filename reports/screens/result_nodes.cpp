@@ -13,6 +13,7 @@
 
 #include "slicewise/sim/pool_choice.hpp"
 
+#include "../text/text_table.hpp"
 #include "result_figures.hpp"
 
 namespace slicewise::reports {
@@ -87,7 +88,7 @@ std::string nodes_text(const sim::NodePoolResult& pool) {
 std::string instances_text(const sim::NodePoolResult& pool) {
   std::string text;
   for (const auto& [profile, count] : pool.instances) {
-    text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", count, profile);
+    add_name(text, fmt::format("{} x {}", count, profile));
   }
   if (!text.empty() && pool.sms_unused_ratio.value_or(0) > 0) {
     text += fmt::format("; {} of the SMs in no instance", percent_text(*pool.sms_unused_ratio));
@@ -188,7 +189,7 @@ std::string pool_sentence(const sim::NodePoolResult& pool) {
 std::string advertised_sentence(const sim::NodePoolResult& pool) {
   std::string text;
   for (const auto& [resource, count] : pool.advertised) {
-    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", resource, count);
+    add_name(text, fmt::format("{}: {}", resource, count));
   }
   if (text.empty()) text = "no extended resource";
   if (pool.dynamics && pool.dynamics->most) text += " with all its nodes";

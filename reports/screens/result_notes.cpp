@@ -183,7 +183,7 @@ std::string interrupted_line(const sim::Result& result) {
   const bool one = result.variants.size() == 1;
   std::string done;
   for (const sim::VariantResult& v : result.variants) {
-    done += fmt::format("{}{}", done.empty() ? "" : ", ", one ? "" : v.name + " ");
+    add_name(done, one ? "" : v.name + " ");
     done += v.stopped_at ? stopped_text(v)
                          : fmt::format("{} of {} runs done", v.replications, v.replications_asked);
   }

@@ -8,6 +8,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/counted.hpp"
+
+#include "../text/text_table.hpp"
 #include "result_figures.hpp"
 
 namespace slicewise::reports {
@@ -20,7 +23,7 @@ std::string counted_pods(const std::vector<std::string>& pods) {
     const std::string_view workload = workload_of(*first);
     const auto end = std::find_if(
         first, pods.end(), [&](const std::string& pod) { return workload_of(pod) != workload; });
-    out += fmt::format("{}{} x {}", out.empty() ? "" : ", ", end - first, workload);
+    add_name(out, fmt::format("{} x {}", end - first, workload));
     first = end;
   }
   return out.empty() ? "no pods" : out;
@@ -216,12 +219,11 @@ std::string label_of(const Group& group, bool several_layouts) {
   std::set<std::string> nodes;
   for (const GpuResult* gpu : group.gpus) nodes.insert(gpu->node);
   const std::size_t count = group.gpus.size();
-  const std::string what = group.partition.empty()
-                               ? fmt::format("{} GPU{}", count, count == 1 ? "" : "s")
-                               : fmt::format("{} x {}", count, group.partition);
-  const std::string label = group.node.empty() ? fmt::format("{} on {} node{}", what, nodes.size(),
-                                                             nodes.size() == 1 ? "" : "s")
-                                               : fmt::format("{} ({})", group.node, what);
+  const std::string what = group.partition.empty() ? counted(count, "GPU")
+                                                   : fmt::format("{} x {}", count, group.partition);
+  const std::string label = group.node.empty()
+                                ? fmt::format("{} on {}", what, counted(nodes.size(), "node"))
+                                : fmt::format("{} ({})", group.node, what);
   return label + layout_text(group.layout, several_layouts);
 }
 

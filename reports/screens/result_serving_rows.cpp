@@ -16,7 +16,7 @@ using sim::WorkloadResult;
 // How a block is shown.
 struct Shown {
   const TextStyle& style;
-  std::int64_t seconds = 1;  // that rates are told by
+  std::int64_t seconds;  // that rates are told by
 };
 
 // One column of a block and what it shows of a workload.
@@ -27,28 +27,6 @@ struct ServingMeasure {
 };
 
 constexpr bool kWideOnly = true;
-
-std::vector<Column> measure_columns(const std::vector<ServingMeasure>& measures, bool every) {
-  std::vector<Column> columns;
-  for (const ServingMeasure& m : measures) {
-    if (every || !m.wide_only) columns.push_back(m.column);
-  }
-  return columns;
-}
-
-template <class Has>
-Rows rows_of(const std::vector<ServingMeasure>& measures, const VariantResult& variant,
-             const Shown& how, bool every, Has has) {
-  Rows rows;
-  for (const WorkloadResult* w : shown(variant, every)) {
-    if (!has(*w)) continue;
-    std::vector<Cell>& row = rows.emplace_back();
-    for (const ServingMeasure& m : measures) {
-      if (every || !m.wide_only) row.push_back(m.cell(*w, how));
-    }
-  }
-  return rows;
-}
 
 std::string count_unless_zero(double count) { return count > 0 ? count_text(count) : ""; }
 
@@ -210,6 +188,25 @@ const std::vector<ServingMeasure>& notebook_measures() {
   return all;
 }
 
+struct ServingTable {
+  const std::vector<ServingMeasure>& measures;
+  bool (*has_row)(const WorkloadResult& workload);
+};
+
+ServingTable table_of(ServingBlock block) {
+  switch (block) {
+    case ServingBlock::Requests:
+      return {request_measures(), [](const auto& w) { return w.requests.has_value(); }};
+    case ServingBlock::Tokens:
+      return {token_measures(), [](const auto& w) { return w.tokens.has_value(); }};
+    case ServingBlock::Scaling:
+      return {scaling_measures(), [](const auto& w) { return w.scaling.has_value(); }};
+    case ServingBlock::Notebooks:
+      break;
+  }
+  return {notebook_measures(), [](const auto& w) { return w.notebooks.has_value(); }};
+}
+
 }  // namespace
 
 std::string share_in_slo(const WorkloadResult& w) {
@@ -219,39 +216,26 @@ std::string share_in_slo(const WorkloadResult& w) {
   return decided > 0 ? fmt::format("{:.2f}%", 100 * r.in_objectives / decided) : "";
 }
 
-std::vector<Column> request_columns(bool every) {
-  return measure_columns(request_measures(), every);
+std::vector<Column> serving_columns(ServingBlock block, bool every) {
+  std::vector<Column> columns;
+  for (const ServingMeasure& m : table_of(block).measures) {
+    if (every || !m.wide_only) columns.push_back(m.column);
+  }
+  return columns;
 }
 
-Rows request_rows(const VariantResult& variant, const TextStyle& style, bool every,
-                  std::int64_t seconds) {
-  return rows_of(request_measures(), variant, {style, seconds}, every,
-                 [](const WorkloadResult& w) { return w.requests.has_value(); });
-}
-
-std::vector<Column> token_columns(bool every) { return measure_columns(token_measures(), every); }
-
-Rows token_rows(const VariantResult& variant, const TextStyle& style, bool every) {
-  return rows_of(token_measures(), variant, {style}, every,
-                 [](const WorkloadResult& w) { return w.tokens.has_value(); });
-}
-
-std::vector<Column> scaling_columns(bool every) {
-  return measure_columns(scaling_measures(), every);
-}
-
-Rows scaling_rows(const VariantResult& variant, const TextStyle& style, bool every) {
-  return rows_of(scaling_measures(), variant, {style}, every,
-                 [](const WorkloadResult& w) { return w.scaling.has_value(); });
-}
-
-std::vector<Column> notebook_columns(bool every) {
-  return measure_columns(notebook_measures(), every);
-}
-
-Rows notebook_rows(const VariantResult& variant, const TextStyle& style, bool every) {
-  return rows_of(notebook_measures(), variant, {style}, every,
-                 [](const WorkloadResult& w) { return w.notebooks.has_value(); });
+Rows serving_rows(ServingBlock block, const VariantResult& variant, const TextStyle& style,
+                  bool every, std::int64_t seconds) {
+  const ServingTable table = table_of(block);
+  Rows rows;
+  for (const WorkloadResult* w : shown(variant, every)) {
+    if (!table.has_row(*w)) continue;
+    std::vector<Cell>& row = rows.emplace_back();
+    for (const ServingMeasure& m : table.measures) {
+      if (every || !m.wide_only) row.push_back(m.cell(*w, {style, seconds}));
+    }
+  }
+  return rows;
 }
 
 }  // namespace slicewise::reports

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/sim/result_record.hpp"
 
@@ -176,7 +177,7 @@ std::vector<const sim::JobGroupFigures*> worst_first(const WorkloadResult& w) {
 std::string gang_text(const sim::JobClass& jobs) {
   if (jobs.pods_per_job == 1) return "";
   const int gpus = jobs.gang ? jobs.gang->gpus : 1;
-  return fmt::format("{} x {} GPU{}", jobs.pods_per_job, gpus, gpus == 1 ? "" : "s");
+  return fmt::format("{} x {}", jobs.pods_per_job, counted(gpus, "GPU"));
 }
 
 }  // namespace
@@ -243,8 +244,7 @@ std::string workloads_left_out(const VariantResult& variant, bool every) {
   const std::vector<const WorkloadResult*> seen = shown(variant, every);
   const std::size_t left_out = variant.workloads.size() - seen.size();
   if (left_out == 0) return "";
-  const std::string count =
-      fmt::format("and {} more {}", left_out, left_out == 1 ? "workload" : "workloads");
+  const std::string count = "and " + counted(left_out, "more workload");
   // Those that miss one are shown first: when one without is shown, no other misses any.
   const bool all_met = std::ranges::any_of(seen, [](const auto* w) { return !needs_a_look(*w); });
   const bool judged =

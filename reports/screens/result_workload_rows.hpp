@@ -40,22 +40,13 @@ std::string quantile_cell(const std::optional<sim::TimeSummary>& times,
 // "3m, up to 2 never": of the pods that started, and how many never did in any one run.
 std::string wait_text(const std::string& mean, std::int64_t never);
 
-// What people wait for: a row for each workload that has such figures, of those that `shown` names.
-
-// Services and pipelines. `every` adds the mean, p99.9 and the figures behind the others.
-std::vector<Column> request_columns(bool every);
-Rows request_rows(const sim::VariantResult& variant, const TextStyle& style, bool every,
-                  std::int64_t seconds);
-
-// Language models.
-std::vector<Column> token_columns(bool every);
-Rows token_rows(const sim::VariantResult& variant, const TextStyle& style, bool every);
-
-std::vector<Column> scaling_columns(bool every);
-Rows scaling_rows(const sim::VariantResult& variant, const TextStyle& style, bool every);
-
-std::vector<Column> notebook_columns(bool every);
-Rows notebook_rows(const sim::VariantResult& variant, const TextStyle& style, bool every);
+// What people wait for: Services and pipelines, language models, what is autoscaled, Notebooks. A
+// row for each workload that has such figures, of those that `shown` names. `every` adds columns:
+// the mean, p99.9 and the figures behind the others.
+enum class ServingBlock : std::uint8_t { Requests, Tokens, Scaling, Notebooks };
+std::vector<Column> serving_columns(ServingBlock block, bool every);
+Rows serving_rows(ServingBlock block, const sim::VariantResult& variant, const TextStyle& style,
+                  bool every, std::int64_t seconds);
 
 // Of the requests whose fate is known; "" when there is none of them or no objective.
 std::string share_in_slo(const sim::WorkloadResult& workload);

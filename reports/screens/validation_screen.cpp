@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/reports/studies.hpp"
 
+#include "../text/text_table.hpp"
 #include "screens.hpp"
 
 // What `slicewise validate` shows: a table of studies, then what each was fitted on.
@@ -33,7 +35,7 @@ struct Named {
 
   void add(const models::Study& study) {
     ++count;
-    names += (names.empty() ? "" : ", ") + study.id;
+    add_name(names, study.id);
   }
   void add(const sim::StudyResult& result) { add(result.study); }
   std::string in_brackets(const std::string& before = "") const {
@@ -108,8 +110,8 @@ std::string weakest_workloads(const sim::StudyResult& study, std::size_t most) {
   std::string text;
   for (std::size_t i = 0; i < study.by_workload.size() && i < most; ++i) {
     const sim::WorkloadError& error = study.by_workload[i];
-    text += fmt::format("{}{} {:.1f} % of {} row{}", i == 0 ? "" : ", ", error.workload,
-                        error.mean_percent, error.rows, error.rows == 1 ? "" : "s");
+    text += fmt::format("{}{} {:.1f} % of {}", i == 0 ? "" : ", ", error.workload,
+                        error.mean_percent, counted(error.rows, "row"));
   }
   return text;
 }
@@ -192,8 +194,8 @@ ScreenPart study_part(const sim::StudyResult& study) {
   add("Source: ", source_line(study));
   add("Note: ", study.source.note);
   if (study.rows_left_out > 0) {
-    add("Left out: ", fmt::format("{} row{}: too few isolated figures of their workload and size",
-                                  study.rows_left_out, study.rows_left_out == 1 ? "" : "s"));
+    add("Left out: ", fmt::format("{}: too few isolated figures of their workload and size",
+                                  counted(study.rows_left_out, "row")));
   }
   return part;
 }

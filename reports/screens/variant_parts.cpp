@@ -353,8 +353,8 @@ Cell verdict_cell(const PolicyResult& policy, const TextStyle& style) {
 std::string seen_cell(const PolicyResult& policy) {
   std::string text;
   for (const PolicyResult::Figure& figure : policy.figures) {
-    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", figure.name,
-                        figure.value.empty() ? "unknown" : figure.value);
+    add_name(text,
+             fmt::format("{} = {}", figure.name, figure.value.empty() ? "unknown" : figure.value));
   }
   return text;
 }
@@ -403,15 +403,17 @@ std::vector<ScreenPart> variant_parts(const sim::Result& result, const TextStyle
       return rows_of(variant, how, all, seconds);
     };
   };
-  const std::vector<std::vector<ScreenPart>> of_workloads = {
-      tables(objective_columns(), objective_rows),
-      tables(policy_columns(), policy_rows),
-      tables(request_columns(every), with_rates(request_rows, rate_seconds_of(result, true))),
-      tables(token_columns(every), token_rows),
-      tables(scaling_columns(every), scaling_rows),
-      tables(notebook_columns(every), notebook_rows),
-      tables(batch_columns(), with_rates(batch_rows, rate_seconds_of(result, false))),
-      tables(job_group_columns(), job_group_rows)};
+  std::vector<std::vector<ScreenPart>> of_workloads = {tables(objective_columns(), objective_rows),
+                                                       tables(policy_columns(), policy_rows)};
+  for (const ServingBlock block : {ServingBlock::Requests, ServingBlock::Tokens,
+                                   ServingBlock::Scaling, ServingBlock::Notebooks}) {
+    const auto rows_of = [block](const auto&... of) { return serving_rows(block, of...); };
+    of_workloads.push_back(
+        tables(serving_columns(block, every), with_rates(rows_of, rate_seconds_of(result, true))));
+  }
+  of_workloads.push_back(
+      tables(batch_columns(), with_rates(batch_rows, rate_seconds_of(result, false))));
+  of_workloads.push_back(tables(job_group_columns(), job_group_rows));
   const std::vector<ScreenPart> gpus = tables(gpu_columns(), gpu_cells);
   const VariantResult* leading = best_variant(result);
   if (leading == nullptr) leading = &result.variants.front();

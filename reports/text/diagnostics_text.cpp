@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/printable.hpp"
 #include "slicewise/sim/describe.hpp"
 
@@ -215,7 +216,7 @@ std::vector<std::vector<const Diagnostic*>> by_cause(const Diagnostics& diagnost
 std::string more_places(const std::vector<const Diagnostic*>& group) {
   constexpr std::size_t kMost = 12;
   const std::size_t more = group.size() - 1;
-  std::string text = fmt::format("and {} more place{}: line", more, more == 1 ? "" : "s");
+  std::string text = fmt::format("and {}: line", counted(more, "more place"));
   for (std::size_t i = 1; i < std::min(group.size(), kMost + 1); ++i) {
     text += fmt::format("{} {}", i == 1 ? "" : ",", group[i]->where.line);
   }
@@ -238,9 +239,8 @@ std::string total(const Diagnostics& diagnostics, int causes) {
   if (causes < errors) text += " of " + counted(causes, "cause");
   if (warnings > 0) text += ", " + counted(warnings, "warning");
   if (files.empty()) return text + "\n";
-  return fmt::format(
-      "{} in {}\n", text,
-      files.size() == 1 ? foreign(files.front()) : counted(static_cast<int>(files.size()), "file"));
+  return fmt::format("{} in {}\n", text,
+                     files.size() == 1 ? foreign(files.front()) : counted(files.size(), "file"));
 }
 
 }  // namespace

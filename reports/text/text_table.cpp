@@ -24,10 +24,6 @@ std::string_view next_line(std::string_view& rest) {
   return line;
 }
 
-std::string counted(int count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 std::string wrapped_text(std::string_view paragraph, int width, std::string_view first_indent,
                          int indent) {
   return wrapped_emphasised(printable(paragraph, "\n"), width, first_indent, indent);

@@ -22,9 +22,6 @@ inline std::string joined(const std::vector<std::string>& items) {
   return names;
 }
 
-// "1 pod", "3 pods".
-std::string counted(int count, std::string_view what);
-
 // What files call things, as one line that does nothing to a terminal.
 std::string one_line(std::string text);
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
@@ -381,8 +382,8 @@ class TraceExpansion {
 
   // What became of the trace, as a note.
   void tell(const std::vector<Workload>& workloads, const Grain& grain) {
-    std::string text = fmt::format("{} jobs of the trace are {} workload{}", rows_.size(),
-                                   workloads.size(), workloads.size() == 1 ? "" : "s");
+    std::string text = fmt::format("{} jobs of the trace are {}", rows_.size(),
+                                   counted(workloads.size(), "workload"));
     constexpr std::size_t kMostShown = 8;
     for (std::size_t w = 0; w < std::min(workloads.size(), kMostShown); ++w) {
       text += fmt::format("{} {} ({})", w == 0 ? ":" : ",", workloads[w].name.value,

@@ -15,8 +15,6 @@
 namespace slicewise::scenarios {
 namespace {
 
-bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
-
 // Takes a number of at least 1 and then `unit` off the front of `text`.
 bool take(std::string_view& text, std::string_view unit) {
   if (text.empty() || text[0] == '0') return false;
@@ -31,10 +29,10 @@ bool take(std::string_view& text, std::string_view unit) {
 bool are_attributes(std::string_view text) {
   char before = '.';
   for (const char c : text) {
-    if (!is_letter(c) && (!is_letter(before) || (c != '.' && c != ','))) return false;
+    if (!is_lower(c) && (!is_lower(before) || (c != '.' && c != ','))) return false;
     before = c;
   }
-  return is_letter(before);
+  return is_lower(before);
 }
 
 }  // namespace
@@ -327,12 +325,7 @@ std::optional<std::int64_t> to_integer(std::string_view text) {
 
 std::optional<double> to_number(std::string_view text) {
   if (const auto whole = to_integer(text)) return static_cast<double>(*whole);
-  if (text.starts_with('+')) text.remove_prefix(1);
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || stop != end) return std::nullopt;
-  return value;
+  return decimal_of(text);
 }
 
 std::optional<std::int64_t> extended_count(const Node& node) {

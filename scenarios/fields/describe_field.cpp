@@ -8,11 +8,7 @@
 #include "fields.hpp"
 
 namespace slicewise::scenarios {
-namespace {
 
-constexpr std::size_t kMostSimilar = 3;
-
-// "spec.nodePools[0].name" -> {spec, nodePools, name}.
 std::vector<std::string> split_path(std::string_view path) {
   std::vector<std::string> names;
   while (!path.empty()) {
@@ -23,6 +19,10 @@ std::vector<std::string> split_path(std::string_view path) {
   }
   return names;
 }
+
+namespace {
+
+constexpr std::size_t kMostSimilar = 3;
 
 // The field of any extended resource, whose dots split its name into "nvidia", "com/gpu.shared".
 // nullptr when the rest of the path names none.

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "slicewise/choice.hpp"
 #include "slicewise/codes.hpp"
@@ -200,6 +201,9 @@ const Field& scenario_field();
 
 // The field `spec`.
 const Field& spec_field();
+
+// "spec.nodePools[0].name" -> {spec, nodePools, name}.
+std::vector<std::string> split_path(std::string_view path);
 
 // "quantity", "one of: a, b", "list of mappings": for people.
 std::string type_text(const Field& field);

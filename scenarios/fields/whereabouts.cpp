@@ -11,6 +11,7 @@
 #include "slicewise/nearest_name.hpp"
 
 #include "../text/flow_text.hpp"
+#include "fields.hpp"
 
 namespace slicewise::scenarios {
 namespace {
@@ -20,7 +21,7 @@ class Whereabouts {
  public:
   Whereabouts(const Entry& entry, const std::string& path, std::function<bool(const Field&)> suits)
       : key_(entry.key), value_(*entry.value), suits_(std::move(suits)) {
-    for (const std::string& name : names_of(path == "spec" ? "" : path)) here_.push_back(name);
+    for (const std::string& name : split_path(path == "spec" ? "" : path)) here_.push_back(name);
   }
 
   std::string hint(const Field& root) {
@@ -45,17 +46,6 @@ class Whereabouts {
     std::string written;   // as a file would have it, from the block of the key or from spec on
     std::string others{};  // names that the key may stand for as well: "ttftP99, tpotP99"
   };
-
-  // "workloads[3].slo" and "workloads.slo" are the same block.
-  static std::vector<std::string> names_of(std::string_view path) {
-    std::vector<std::string> names;
-    while (!path.empty()) {
-      const std::size_t end = std::min(path.find('.'), path.size());
-      names.emplace_back(path.substr(0, std::min(path.find('['), end)));
-      path.remove_prefix(std::min(end + 1, path.size()));
-    }
-    return names;
-  }
 
   // `p95` is meant as latencyP95.
   bool is_meant_by(std::string_view name) const {

@@ -7,7 +7,6 @@
 namespace slicewise::scenarios {
 namespace {
 
-constexpr std::int64_t kMostBadRows = 5;  // that are shown; the rest is counted
 constexpr std::size_t kMostReasons = 20;  // that are told apart
 
 }  // namespace
@@ -35,22 +34,18 @@ void ImportReport::count_reason(std::string reason, const SourceLocation& where)
 
 void ImportReport::bad_row(SourceLocation where, std::string message, std::string help,
                            std::string reason) {
-  ++bad_rows_;
   count_reason(reason.empty() ? message : std::move(reason), where);
-  if (bad_rows_ <= kMostBadRows) {
-    log_.bad.push_back(
-        make_diagnostic(Code::TraceRow, std::move(where), std::move(message), std::move(help)));
-  } else if (bad_rows_ == kMostBadRows + 1) {
-    first_hidden_ = std::move(where);
-  }
+  if (!bad_rows_.shows(where)) return;
+  log_.bad.push_back(
+      make_diagnostic(Code::TraceRow, std::move(where), std::move(message), std::move(help)));
 }
 
 Diagnostics ImportReport::errors() const {
   Diagnostics found = log_.bad;
-  if (bad_rows_ > kMostBadRows) {
+  if (bad_rows_.hidden() > 0) {
     found.push_back(make_diagnostic(
-        Code::TraceRow, first_hidden_,
-        fmt::format("{} more rows cannot be read, this is the first", bad_rows_ - kMostBadRows),
+        Code::TraceRow, bad_rows_.first_hidden(),
+        fmt::format("{} more rows cannot be read, this is the first", bad_rows_.hidden()),
         "repair them, or leave all bad rows out with --skip-bad"));
   }
   return found;
@@ -58,9 +53,9 @@ Diagnostics ImportReport::errors() const {
 
 ImportLog ImportReport::take_log(std::int64_t imported) {
   log_.imported = imported;
-  if (bad_rows_ > 0) {
+  if (bad_rows_.count() > 0) {
     SourceLocation first = log_.bad.front().where;
-    skipped("rows that cannot be read", first, bad_rows_);
+    skipped("rows that cannot be read", first, bad_rows_.count());
     for (ImportRemark& reason : reasons_) {
       reason.what = "of them: " + reason.what;
       log_.remarks.push_back(std::move(reason));

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "slicewise/csv_lines.hpp"
 #include "slicewise/scenarios/import.hpp"
 
 namespace slicewise::scenarios {
@@ -60,7 +61,7 @@ class ImportReport {
                std::string reason = {});
 
   // Whether the import must end with errors().
-  bool has_failed() const { return bad_rows_ > 0 && !skip_bad_; }
+  bool has_failed() const { return bad_rows_.count() > 0 && !skip_bad_; }
 
   // The first bad rows with their text and the number of the others.
   Diagnostics errors() const;
@@ -74,9 +75,8 @@ class ImportReport {
 
   bool skip_bad_;
   ImportLog log_;
-  std::int64_t bad_rows_ = 0;
+  BadLines bad_rows_;
   std::vector<ImportRemark> reasons_;  // of bad rows
-  SourceLocation first_hidden_;
 };
 
 // "skipped: 3 pods without a GPU, 1 ..."; "" nothing was.

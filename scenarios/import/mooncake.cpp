@@ -113,8 +113,7 @@ class RequestLine {
   }
 
   static bool is_plain(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '-' || c == '+' || c == '.' ||
-           c == 'E';
+    return is_lower_or_digit(c) || c == '-' || c == '+' || c == '.' || c == 'E';
   }
 
   bool take(char c) {

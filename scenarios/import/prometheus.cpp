@@ -1,7 +1,6 @@
 #include "prometheus.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -17,15 +16,6 @@ namespace slicewise::scenarios {
 namespace {
 
 constexpr double kBlank = 2'147'483'632.0;  // DCGM's blanks of 32 and 64 bits, and all above them
-
-std::optional<double> number_of(std::string_view text) {
-  double value = 0;
-  if (text.starts_with('+')) text.remove_prefix(1);
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return value;
-}
 
 class AnswerReader {
  public:
@@ -92,7 +82,7 @@ class AnswerReader {
     const JsonValue value = parts.next() ? parts.value() : JsonValue();
     constexpr int kNanoseconds = 9;
     const auto at = scaled_of(time.raw_scalar(), kNanoseconds);
-    const auto number = number_of(value.raw_scalar());
+    const auto number = decimal_of(value.raw_scalar());
     if (!pair.is_array() || !at || *at < 0 || *at > kLatest || !number) {
       report_.bad_row(places_.of(pair), "a sample is [time, \"value\"]");
       return;

@@ -27,9 +27,7 @@ constexpr std::array kMacros = {Macro{"all", Kind::All}, Macro{"exists", Kind::E
 // Operands of an expression: selectors of devices come from users, and depth is stack.
 constexpr int kMostOperands = 500;
 
-bool is_identifier(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c);
-}
+bool is_identifier(char c) { return is_letter_or_digit(c) || c == '_'; }
 
 // Recursive descent, a function for each level of precedence. Anything unknown sets `failed_`.
 // NOLINTBEGIN(misc-no-recursion): no deeper than there may be operands

@@ -149,12 +149,7 @@ class ChartReader {
   void read_tolerations() {
     chart_.tolerations = usual_tolerations(chart_.chart);
     for (TolerationList& one : chart_.tolerations) {
-      const Node* node = &document_;
-      for (std::string_view path = one.path; !path.empty();) {
-        const std::size_t dot = std::min(path.find('.'), path.size());
-        node = node_below(node, {path.substr(0, dot)});
-        path.remove_prefix(std::min(dot + 1, path.size()));
-      }
+      const Node* node = node_at(&document_, one.path);
       if (is_list(node)) one.list = tolerations_in(node);
     }
   }

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/counted.hpp"
+
 #include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
 
@@ -118,10 +120,10 @@ void tell_of_none(Context& context, const DisruptionBudget& budget, const Select
                             selected.of_job->kind, selected.of_job->object.substr(0, 60)),
                 "write minAvailable as a number of pods");
   }
-  warn(fmt::format("{} is {} of {} pod{} of \"{}\": none of them may ever be evicted{}",
+  warn(fmt::format("{} is {} of {} of \"{}\": none of them may ever be evicted{}",
                    budget.keeps ? "minAvailable" : "maxUnavailable",
-                   budget.value.value.substr(0, 20), selected.pods, selected.pods == 1 ? "" : "s",
-                   who, is_fewest ? " while its schedule keeps no more" : ""),
+                   budget.value.value.substr(0, 20), counted(selected.pods, "pod"), who,
+                   is_fewest ? " while its schedule keeps no more" : ""),
        selected.of_job != nullptr ? "write a smaller minAvailable, or let more pods run"
                                   : "write maxUnavailable: 1, or let more pods run");
 }

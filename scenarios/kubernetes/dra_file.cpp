@@ -106,10 +106,7 @@ void read_parameters(Context& context, const Node& parameters, const std::string
       {claim, kind == "ResourceClaimTemplate", strategy.value, strategy.where});
 }
 
-bool is_name_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == ':';
-}
+bool is_name_character(char c) { return is_letter_or_digit(c) || c == '_' || c == ':'; }
 
 // Where `word` stands by itself; npos when it does not.
 std::size_t find_word(std::string_view text, std::string_view word, std::size_t from = 0) {

@@ -14,11 +14,7 @@ namespace {
 // "-nvidia-a10g-" of "NVIDIA-A10G".
 std::string words_of(std::string_view text) {
   std::string words = "-";
-  for (const char c : text) {
-    const bool upper = c >= 'A' && c <= 'Z';
-    const bool stands = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
-    words += upper ? static_cast<char>(c + 32) : stands ? c : '-';
-  }
+  for (const char c : text) words += is_letter_or_digit(c) ? lower(c) : '-';
   return words + "-";
 }
 

@@ -53,11 +53,10 @@ std::string_view metric_of(std::string_view name) {
   const auto has = [&](std::string_view part) { return name.find(part) != name.npos; };
   // "http_rps", not "rps2" nor "corps": nobody knows what these count.
   const auto has_word = [&](std::string_view word) {
-    const auto is_letter = [](char c) { return is_digit(c) || (c >= 'a' && c <= 'z'); };
     for (std::size_t at = name.find(word); at != name.npos; at = name.find(word, at + 1)) {
       const std::size_t end = at + word.size();
-      if (at > 0 && is_letter(name[at - 1])) continue;
-      if (end == name.size() || !is_letter(name[end])) return true;
+      if (at > 0 && is_lower_or_digit(name[at - 1])) continue;
+      if (end == name.size() || !is_lower_or_digit(name[end])) return true;
     }
     return false;
   };
@@ -200,28 +199,23 @@ std::optional<ScalingFile> kserve_scaling(Context& context, const Node& object, 
          "default is Standard (an HPA on CPU): taken to have Knative's autoscaler",
          object.where});
   }
-  if (!has_knative) {
-    ScalingFile scaling;
-    scaling.where = from.where;
-    scaling.fewest = whole_at(&from, "minReplicas", 1);
-    scaling.most = whole_at(&from, "maxReplicas", scaling.fewest);
-    if (scaling.most <= scaling.fewest) return std::nullopt;
-    const std::string metric = text_below(&from, {"scaleMetric"});
-    take_metric(scaling, metric == "memory" ? metric : "cpu", "");
-    return scaling;
-  }
-  if (from.find("maxReplicas") == nullptr) {
+  ScalingFile scaling;
+  scaling.where = from.where;
+  scaling.fewest = whole_at(&from, "minReplicas", 1);
+  scaling.most = whole_at(&from, "maxReplicas", scaling.fewest);
+  if (has_knative && from.find("maxReplicas") == nullptr) {
     context.files.not_simulated.push_back(
         {"InferenceServices without maxReplicas, which Knative scales without limit: as few pods "
          "as are written, one at least",
          from.where});
     return std::nullopt;
   }
-  ScalingFile scaling;
-  scaling.where = from.where;
-  scaling.fewest = whole_at(&from, "minReplicas", 1);
-  scaling.most = whole_at(&from, "maxReplicas", scaling.fewest);
   if (scaling.most <= scaling.fewest) return std::nullopt;
+  if (!has_knative) {
+    const std::string metric = text_below(&from, {"scaleMetric"});
+    take_metric(scaling, metric == "memory" ? metric : "cpu", "");
+    return scaling;
+  }
   std::string metric = text_below(&from, {"scaleMetric"});
   std::string target = text_below(&from, {"scaleTarget"});
   if (metric.empty()) metric = "concurrency";

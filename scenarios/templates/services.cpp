@@ -14,6 +14,7 @@
 #include "slicewise/scenarios/quantity.hpp"
 
 #include "../text/flow_text.hpp"
+#include "../text/kubernetes_names.hpp"
 #include "../text/scalars.hpp"
 
 namespace slicewise::scenarios {
@@ -183,10 +184,7 @@ class TableReader {
   }
 
   void read_name(const std::string& name) {
-    const auto fits = [](char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || c == '-'; };
-    constexpr std::size_t kLongest = 63;
-    if (name.empty() || name.size() > kLongest || !std::ranges::all_of(name, fits) ||
-        name.front() == '-' || name.back() == '-') {
+    if (!is_dns_label(name)) {
       report(Code::NameInvalid, lines_.place(*places_[Name]),
              fmt::format("\"{}\" is not a name that Kubernetes accepts", name),
              "a name has at most 63 lower-case letters, digits and '-', and starts and ends with a "

@@ -4,15 +4,13 @@
 
 #include "slicewise/scenarios/gpu_resource.hpp"
 
+#include "scalars.hpp"
+
 namespace slicewise::scenarios {
 namespace {
 
 constexpr std::size_t kLongestLabelName = 63;
 constexpr std::size_t kLongestDomain = 253;
-
-bool is_lower_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
-bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
-bool is_letter_or_digit(char c) { return is_lower_or_digit(c) || is_upper(c); }
 
 }  // namespace
 
@@ -69,9 +67,8 @@ std::string dns_name(const std::string& text, const std::string& other) {
   constexpr std::size_t kLongest = 63;
   std::string name;
   for (const char c : text) {
-    const bool upper = c >= 'A' && c <= 'Z';
-    if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || upper) {
-      name += upper ? static_cast<char>(c + 32) : c;
+    if (is_letter_or_digit(c)) {
+      name += lower(c);
     } else if (!name.empty() && name.back() != '-') {
       name += '-';
     }

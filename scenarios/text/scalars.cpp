@@ -37,6 +37,15 @@ std::optional<std::int64_t> whole_of(std::string_view text) {
   return value;
 }
 
+std::optional<double> decimal_of(std::string_view text) {
+  double value = 0;
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return value;
+}
+
 std::optional<std::int64_t> scaled_of(std::string_view text, int digits) {
   // Nearly every value is a short whole number.
   constexpr std::size_t kShort = 10;

@@ -39,16 +39,16 @@ class RatesReader {
       if (read_line(window)) rates.windows.push_back(window);
     }
     ClientWindow twice;
-    if (bad_lines_ > kMostBadLines) {
-      findings_.add(Code::FieldType, first_hidden_,
-                    fmt::format("{} more lines cannot be read", bad_lines_ - kMostBadLines));
-    } else if (bad_lines_ == 0 && !arrange_windows(rates, twice)) {
+    if (bad_lines_.hidden() > 0) {
+      findings_.add(Code::FieldType, bad_lines_.first_hidden(),
+                    fmt::format("{} more lines cannot be read", bad_lines_.hidden()));
+    } else if (bad_lines_.count() == 0 && !arrange_windows(rates, twice)) {
       findings_.add(Code::SettingConflict, {name_, 1, 1, 1},
                     fmt::format("client {} has two windows at {} s", twice.client,
                                 twice.at.ns / seconds(1).ns));
-    } else if (bad_lines_ == 0 && std::ranges::all_of(rates.windows, [](const ClientWindow& w) {
-                 return w.rate.per_second <= 0;
-               })) {
+    } else if (bad_lines_.count() == 0 &&
+               std::ranges::all_of(rates.windows,
+                                   [](const ClientWindow& w) { return w.rate.per_second <= 0; })) {
       findings_.add(Code::ValueRange, {name_, 1, 1, 1}, "no client asks for anything");
     }
     return rates;
@@ -116,13 +116,10 @@ class RatesReader {
 
   std::string_view value(Column column) const { return lines_.value(place_[column]); }
 
-  bool bad(SourceLocation where, std::string message, std::string help = {}) {
-    if (bad_lines_ < kMostBadLines) {
+  bool bad(const SourceLocation& where, std::string message, std::string help = {}) {
+    if (bad_lines_.shows(where)) {
       findings_.add(Code::FieldType, where, std::move(message), std::move(help));
-    } else if (bad_lines_ == kMostBadLines) {
-      first_hidden_ = std::move(where);
     }
-    ++bad_lines_;
     return false;
   }
 
@@ -131,8 +128,7 @@ class RatesReader {
   Findings& findings_;
   std::size_t columns_ = 0;
   std::array<std::size_t, kRateColumns.size()> place_{};  // of each column in a line
-  int bad_lines_ = 0;
-  SourceLocation first_hidden_;
+  BadLines bad_lines_;
 };
 
 // Requests of the windows between two times of the file.

@@ -46,10 +46,10 @@ class NodeListReader {
                                           "the first line names the columns"));
     } else if (read_header()) {
       while (lines_.next()) read_line();
-      if (bad_lines_ > kMostBadLines) {
-        problems_.push_back(make_diagnostic(
-            Code::TraceRow, first_hidden_,
-            fmt::format("{} more lines cannot be read", bad_lines_ - kMostBadLines)));
+      if (bad_lines_.hidden() > 0) {
+        problems_.push_back(
+            make_diagnostic(Code::TraceRow, bad_lines_.first_hidden(),
+                            fmt::format("{} more lines cannot be read", bad_lines_.hidden())));
       }
     }
     if (!problems_.empty()) return tl::unexpected(std::move(problems_));
@@ -85,10 +85,8 @@ class NodeListReader {
   }
 
   void bad_line(const SourceLocation& where, std::string message) {
-    if (++bad_lines_ <= kMostBadLines) {
+    if (bad_lines_.shows(where)) {
       problems_.push_back(make_diagnostic(Code::TraceRow, where, std::move(message)));
-    } else if (bad_lines_ == kMostBadLines + 1) {
-      first_hidden_ = where;
     }
   }
 
@@ -140,8 +138,7 @@ class NodeListReader {
   std::vector<NodeRow> nodes_;
   std::int64_t total_ = 0;
   Diagnostics problems_;
-  std::int64_t bad_lines_ = 0;
-  SourceLocation first_hidden_;
+  BadLines bad_lines_;
 };
 
 }  // namespace

@@ -58,12 +58,11 @@ class TraceReader {
     }
     if (!read_header()) return;
     read_lines();
-    if (bad_lines_ > kMostBadLines) {
-      findings_.add(
-          Code::FieldType, first_hidden_,
-          fmt::format("{} more lines of the trace cannot be read", bad_lines_ - kMostBadLines));
+    if (bad_lines_.hidden() > 0) {
+      findings_.add(Code::FieldType, bad_lines_.first_hidden(),
+                    fmt::format("{} more lines of the trace cannot be read", bad_lines_.hidden()));
     }
-    if (bad_lines_ > 0) return;
+    if (bad_lines_.count() > 0) return;
     if (rows_.empty()) {
       findings_.add(Code::ValueRange, {name_, 1, 1, 1}, "the trace has a header but no requests");
       return;
@@ -161,11 +160,7 @@ class TraceReader {
   void read_lines() {
     while (lines_.next()) {
       TimedRow row;
-      if (read_line(row)) {
-        rows_.push_back(row);
-      } else {
-        ++bad_lines_;
-      }
+      if (read_line(row)) rows_.push_back(row);
     }
   }
 
@@ -228,11 +223,9 @@ class TraceReader {
     return value.size() <= kLongest ? fmt::format("\"{}\"", value) : "this text";
   }
 
-  bool bad(SourceLocation where, std::string message, std::string help = {}) {
-    if (bad_lines_ < kMostBadLines) {
+  bool bad(const SourceLocation& where, std::string message, std::string help = {}) {
+    if (bad_lines_.shows(where)) {
       findings_.add(Code::FieldType, where, std::move(message), std::move(help));
-    } else if (bad_lines_ == kMostBadLines) {
-      first_hidden_ = std::move(where);
     }
     return false;
   }
@@ -292,8 +285,7 @@ class TraceReader {
   bool unknown_column_ = false;
   std::vector<TimedRow> rows_;
   bool has_tokens_ = false;  // of a binary trace
-  int bad_lines_ = 0;
-  SourceLocation first_hidden_;
+  BadLines bad_lines_;
 };
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "../fields/fields.hpp"
 #include "../text/document.hpp"
 #include "../text/flow_text.hpp"
+#include "../text/scalars.hpp"
 
 namespace slicewise::scenarios {
 namespace {
@@ -76,10 +77,7 @@ bool is_simulated(std::string_view annotation) {
          annotation == kKaiMemory || annotation == kKaiDevices;
 }
 
-bool is_in_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '_';
-}
+bool is_in_name(char c) { return is_letter_or_digit(c) || c == '-' || c == '_'; }
 
 // The hash of names that random streams hang on: sim/cluster/entity_streams.hpp.
 constexpr std::uint32_t kHashStart = 2166136261U;

@@ -40,7 +40,7 @@ namespace slicewise::sim {
 //               Preemption      pods that are stopped for others
 //               Terminations    which of them have their time to end
 //               OpenJobs        the Jobs that keep a run without a duration going
-//               Faults          when containers meet a fatal GPU fault
+//               Faults          when containers meet a fatal GPU fault, and who dies of it
 //               LayoutChanges   changes of the MIG layouts of pools
 //   nodes/      GpuAccess       the work of pods on GPUs that are simulated exactly
 //               Usage           what the time of GPUs and hosts went into

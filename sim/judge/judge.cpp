@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/lookup.hpp"
 #include "slicewise/sim/figure_text.hpp"
 #include "slicewise/sim/replay/replay.hpp"
@@ -41,10 +42,9 @@ void judge_pods(const VariantResult& variant, bool allow_pending,
     const std::int64_t kills = w.left_behind.oom_kills;
     // People see the error and go on: an objective says how often they may.
     if (kills == 0 || has_objective(w, "oomPerUserMonth")) continue;
-    reasons.push_back({Cause::OutOfMemory, w.name,
-                       fmt::format("{} OOM kill{}", kills, kills == 1 ? "" : "s"),
-                       fmt::format("{} container{} of \"{}\" ran out of GPU memory", kills,
-                                   kills == 1 ? "" : "s", w.name)});
+    reasons.push_back(
+        {Cause::OutOfMemory, w.name, counted(kills, "OOM kill"),
+         fmt::format("{} of \"{}\" ran out of GPU memory", counted(kills, "container"), w.name)});
   }
   for (const WorkloadResult& w : variant.workloads) {
     const std::int64_t failed = w.left_behind.failed;
@@ -56,7 +56,7 @@ void judge_pods(const VariantResult& variant, bool allow_pending,
   for (const UnfinishedJobs& left :
        variant.is_cut_off ? unfinished_jobs(variant) : std::vector<UnfinishedJobs>()) {
     const std::string jobs =
-        fmt::format("{} of {} {}", short_text(left.jobs), left.of, left.of == 1 ? "job" : "jobs");
+        fmt::format("{} of {}", short_text(left.jobs), counted(left.of, "job"));
     reasons.push_back(
         {Cause::PodsFailed, left.workload, jobs + " never ended",
          fmt::format("{} of \"{}\" had not ended after a year", jobs, left.workload)});
@@ -79,8 +79,8 @@ void judge_pods(const VariantResult& variant, bool allow_pending,
     const std::int64_t jobs = w.left_behind.never_admitted;
     if (jobs == 0 || allow_pending) continue;
     reasons.push_back({Cause::PodsPending, w.name, fmt::format("{} never admitted", jobs),
-                       fmt::format("{} of {} job{} of \"{}\" {} never admitted by {} queue", jobs,
-                                   w.left_behind.jobs, w.left_behind.jobs == 1 ? "" : "s", w.name,
+                       fmt::format("{} of {} of \"{}\" {} never admitted by {} queue", jobs,
+                                   counted(w.left_behind.jobs, "job"), w.name,
                                    jobs == 1 ? "is" : "are", jobs == 1 ? "its" : "their")});
   }
 }

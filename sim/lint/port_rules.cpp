@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/counted.hpp"
+
 #include "lint_rules.hpp"
 
 // Ports of nodes: pods that take one run on a node each, so never more of them than there are
@@ -50,9 +52,9 @@ void lint_host_ports(const LintInput& input) {
     const Located<std::string>& port = pod.host_ports.front();
     input.tell_as(Severity::Warning, Code::PodPending, port.where,
                   fmt::format("{} of the {} pods of {} {} stay Pending: each takes port {} of its "
-                              "node, and they may be on {} node{}",
+                              "node, and they may be on {}",
                               pod.copies - *nodes, pod.copies, pod.kind, pod.name.substr(0, 60),
-                              port.value, *nodes, *nodes == 1 ? "" : "s"),
+                              port.value, counted(*nodes, "node")),
                   "leave hostPort and hostNetwork out and reach the pods by a Service, or have a "
                   "node for each");
   }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/lookup.hpp"
 #include "slicewise/sim/figure_text.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
@@ -103,9 +104,8 @@ void untested_finding(const Stream& stream, Diagnostics& found) {
   if (!judged || stream.result->requests->arrived > 0) return;
   add_diagnostic(
       found, Code::SampleTooSmall, stream.where,
-      fmt::format("no request of \"{}\" came in {} run{}: its objectives were not put to the test",
-                  stream.result->name, stream.records.size(),
-                  stream.records.size() == 1 ? "" : "s"),
+      fmt::format("no request of \"{}\" came in {}: its objectives were not put to the test",
+                  stream.result->name, counted(stream.records.size(), "run")),
       "a longer duration, or more replications");
 }
 

@@ -160,6 +160,10 @@ void verdict_findings(const World& world, std::span<const Replication> replicati
 void request_findings(const World& world, std::span<const Replication> replications,
                       const VariantResult& result, Diagnostics& found);
 
+// ... about pods that stayed Pending for a while (findings_pending.cpp),
+void pending_finding(const World& world, std::span<const Replication> replications,
+                     const VariantResult& result, Diagnostics& found);
+
 // ... and about nodes that come and go, or never change (findings_nodes.cpp).
 void node_findings(const World& world, std::span<const Replication> replications,
                    const VariantResult& result, Diagnostics& found);

@@ -25,37 +25,29 @@ bool has_untolerated_taint(const PoolModel& pool, const PodTemplate& pod) {
 }
 
 bool matches_selector(const PoolModel& pool, const PodTemplate& pod) {
-  return std::ranges::all_of(pod.node_selector, [&](const auto& wanted) {
-    const auto label = pool.labels.find(wanted.first);
-    return label != pool.labels.end() && label->second == wanted.second;
-  });
+  return std::ranges::includes(pool.labels, pod.node_selector);
 }
 
 bool admits(const PoolModel& pool, const PodTemplate& pod) {
   return !has_untolerated_taint(pool, pod) && matches_selector(pool, pod);
 }
 
-namespace {
-
-bool has_labels(const PodTemplate& pod, const std::map<std::string, std::string>& wanted) {
-  return std::ranges::all_of(wanted, [&](const auto& one) {
-    const auto label = pod.labels.find(one.first);
-    return label != pod.labels.end() && label->second == one.second;
+bool has_uncounted_pods(const PoolModel& pool, const World& world) {
+  return std::ranges::any_of(world.workloads, [&](const WorkloadModel& model) {
+    return !model.resource && model.spec.uses_gpu() && admits(pool, model.spec.pod);
   });
 }
-
-}  // namespace
 
 bool selects(const Workload& a, const scenarios::PodAffinityTerm& term, const Workload& b) {
   const auto& spaces = term.namespaces;
   const bool in_reach =
       spaces.empty() ? a.namespace_name == b.namespace_name : contains(spaces, b.namespace_name);
-  return in_reach && has_labels(b.pod, term.match_labels);
+  return in_reach && std::ranges::includes(b.pod.labels, term.match_labels);
 }
 
 bool selects(const Workload& a, const scenarios::TopologySpread& spread, const Workload& b) {
   return !spread.match_labels.empty() && a.namespace_name == b.namespace_name &&
-         has_labels(b.pod, spread.match_labels);
+         std::ranges::includes(b.pod.labels, spread.match_labels);
 }
 
 bool meets(const std::map<std::string, std::string>& labels,

@@ -22,6 +22,9 @@ scenarios::Toleration toleration_of_resource(std::string resource);
 // kube-scheduler's words since 1.35.
 inline constexpr std::string_view kHasUntoleratedTaint = "node(s) had untolerated taint(s)";
 
+// Whether pods use GPUs of the pool that ask for none: nobody counts them, and they take turns.
+bool has_uncounted_pods(const PoolModel& pool, const World& world);
+
 // Whether a rule of the pods of `a` is about those of `b`.
 bool selects(const Workload& a, const scenarios::PodAffinityTerm& term, const Workload& b);
 bool selects(const Workload& a, const scenarios::TopologySpread& spread, const Workload& b);

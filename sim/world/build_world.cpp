@@ -20,12 +20,6 @@ std::string_view family_of(std::string_view instance_type) {
   return instance_type.substr(0, instance_type.find('.'));
 }
 
-Diagnostic unknown_instance(const Located<std::string>& wanted, const Catalogue& catalogue) {
-  return unknown_name(Code::InstanceUnknown, wanted,
-                      fmt::format("instance type \"{}\" is not in the catalogue", wanted.value),
-                      catalogue.instances, "slicewise get instances");
-}
-
 void check_instance_or_family(const Located<std::string>& wanted, const Catalogue& catalogue,
                               Diagnostics& found) {
   const bool known = std::ranges::any_of(catalogue.instances, [&](const auto& type) {

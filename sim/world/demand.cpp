@@ -111,6 +111,14 @@ bool has_roofline(const GpuModel& from, const GpuModel& to) {
   return &from == &to || (from.fp32_tflops && to.fp32_tflops);
 }
 
+double seconds_per_request(const Demand& demand) {
+  double least = to_seconds(demand.gpu);
+  for (std::size_t b = 0; b < demand.batches.size(); ++b) {
+    least = std::min(least, to_seconds(demand.batches[b].gpu) / static_cast<double>(b + 1));
+  }
+  return least;
+}
+
 PoolDemand demand_on(const Workload& spec, const GpuModel* from, const PoolModel& pool) {
   const scenarios::Measured& m = *spec.measured;
   const std::optional<Duration> burst = gpu_burst(spec);

@@ -164,10 +164,7 @@ const InstanceType* find_instance(const NodePool& pool, const Catalogue& catalog
   const auto& wanted = pool.instance_type;
   const InstanceType* type = catalogue.find_instance(wanted.value);
   if (type == nullptr) {
-    found.push_back(
-        unknown_name(Code::InstanceUnknown, wanted,
-                     fmt::format("instance type \"{}\" is not in the catalogue", wanted.value),
-                     catalogue.instances, "slicewise get instances"));
+    found.push_back(unknown_instance(wanted, catalogue));
     return nullptr;
   }
   if (!type->retired_on.empty()) {
@@ -365,6 +362,12 @@ bool keep_healthy(const NodePool& pool, PoolModel& model, Diagnostics& found) {
 
 bool has_prices(const Catalogue& catalogue, const std::string& region) {
   return std::ranges::binary_search(catalogue.prices.regions(), region);
+}
+
+Diagnostic unknown_instance(const Located<std::string>& wanted, const Catalogue& catalogue) {
+  return unknown_name(Code::InstanceUnknown, wanted,
+                      fmt::format("instance type \"{}\" is not in the catalogue", wanted.value),
+                      catalogue.instances, "slicewise get instances");
 }
 
 Diagnostic unknown_region(const std::string& region, const SourceLocation& where,

@@ -35,6 +35,8 @@ Diagnostic unknown_name(Code code, const Located<std::string>& wanted, const std
                          near ? "did you mean " + *near + "? " + all : all);
 }
 
+Diagnostic unknown_instance(const Located<std::string>& wanted, const Catalogue& catalogue);
+
 // A profile of the catalogue on the whole GPU, of a Service as one of requests: kernels and, beside
 // them, the host's part.
 WorkloadProfile profile_for(const Workload& spec, const WorkloadProfile& published,
@@ -153,6 +155,9 @@ bool has_roofline(const GpuModel& from, const GpuModel& to);
 // nullptr: the pool's own. On a pool that its pods stay away from, figures that cannot be carried
 // over are left as they are.
 PoolDemand demand_on(const Workload& spec, const GpuModel* from, const PoolModel& pool);
+
+// GPU time of a request when batches are as full as they may be.
+double seconds_per_request(const Demand& demand);
 
 // p of the execution law where neither the scenario nor a profile says it.
 double usual_norm(const Workload& spec);

@@ -48,10 +48,8 @@ class Counter {
 };
 
 bool has_turns(const PoolModel& pool, const World& world) {
-  const bool piled_up = std::ranges::any_of(world.workloads, [&](const WorkloadModel& model) {
-    return !model.resource && model.spec.uses_gpu() && admits(pool, model.spec.pod);
-  });
-  return piled_up || std::ranges::any_of(pool.kinds, [](const DomainKind& kind) {
+  return has_uncounted_pods(pool, world) ||
+         std::ranges::any_of(pool.kinds, [](const DomainKind& kind) {
            return std::holds_alternative<models::TimeSlicing>(kind.sharing) ||
                   std::holds_alternative<models::Vgpu>(kind.sharing);
          });

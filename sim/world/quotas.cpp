@@ -29,11 +29,7 @@ const ResourceFlavor* flavor_called(const Scenario& scenario, const std::string&
 PoolMask pools_of(const ResourceFlavor& flavor, const World& world) {
   PoolMask pools = 0;
   for (std::size_t p = 0; p < world.pools.size(); ++p) {
-    const auto& labels = world.pools[p].labels;
-    const bool has_all = std::ranges::all_of(flavor.node_labels, [&](const auto& wanted) {
-      const auto label = labels.find(wanted.first);
-      return label != labels.end() && label->second == wanted.second;
-    });
+    const bool has_all = std::ranges::includes(world.pools[p].labels, flavor.node_labels);
     if (has_all) pools |= PoolMask{1} << p;
   }
   return pools;

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "parts.hpp"
+
 namespace slicewise::sim {
 namespace {
 
@@ -34,11 +36,7 @@ double most_requests(const WorkloadModel& workload) {
   double least = std::numeric_limits<double>::infinity();
   for (const PoolDemand& pool : workload.on_pool) {
     for (std::size_t k = 0; k < pool.in_kind.size(); ++k) {
-      const Demand& demand = pool.in_kind[k];
-      double here = to_seconds(demand.gpu);
-      for (std::size_t b = 0; b < demand.batches.size(); ++b) {
-        here = std::min(here, to_seconds(demand.batches[b].gpu) / static_cast<double>(b + 1));
-      }
+      double here = seconds_per_request(pool.in_kind[k]);
       if (llm && llm->output) here *= llm->output->mean / pool.llm[k].max_sequences;
       least = std::min(least, here);
     }

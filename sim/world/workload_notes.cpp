@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/lookup.hpp"
 #include "slicewise/scenarios/kai_part.hpp"
 #include "slicewise/scenarios/node_requirements.hpp"
@@ -259,8 +260,8 @@ void note_budget(const WorkloadModel& model, const World& world, Diagnostics& fo
   });
   if (!changes && !budget->keeps) return;
   add_diagnostic(found, Code::BudgetAllowsNone, budget->where,
-                 fmt::format("the budget lets none of the {} pod{} of \"{}\" go: {}",
-                             model.spec.count, model.spec.count == 1 ? "" : "s", model.name,
+                 fmt::format("the budget lets none of the {} of \"{}\" go: {}",
+                             counted(model.spec.count, "pod"), model.name,
                              changes ? "a change of the MIG layout waits for them"
                                      : "a drain of their node waits for them"),
                  "write maxUnavailable: 1, or let more pods run");

@@ -18,27 +18,35 @@
 namespace slicewise::tools {
 namespace {
 
-Expected<std::vector<SourceText>> read_texts(const std::vector<std::string>& names) {
-  std::vector<SourceText> texts;
-  Diagnostics unreadable;
-  for (const std::string& name : names) {
-    auto text = read_source(name, scenarios::kLargestUnpacked);
-    if (text) {
-      texts.push_back(std::move(*text));
-    } else {
-      std::ranges::move(text.error(), std::back_inserter(unreadable));
-    }
-  }
-  if (!unreadable.empty()) return tl::unexpected(std::move(unreadable));
-  return texts;
-}
-
 // Of contexts that are ARNs: "prod" of arn:aws:eks:us-east-1:123456789012:cluster/prod.
 std::string short_name(const std::string& context) {
   return context.substr(context.rfind('/') + 1);
 }
 
 }  // namespace
+
+Expected<std::vector<SourceText>> read_files(const std::vector<std::string>& names) {
+  std::vector<SourceText> texts;
+  Diagnostics unreadable;
+  for (const std::string& name : names) {
+    Expected<SourceText> file = read_source(name, scenarios::kLargestUnpacked);
+    if (file && file->text.size() > scenarios::kLargestUnpacked) {
+      file = failure(
+          Code::FileUnreadable, {.file = name, .line = 0},
+          fmt::format("\"{}\" holds more than {} bytes", name, scenarios::kLargestUnpacked));
+    }
+    Expected<std::vector<SourceText>> unpacked =
+        file ? scenarios::unpacked(std::move(*file))
+             : Expected<std::vector<SourceText>>(tl::unexpected(std::move(file.error())));
+    if (!unpacked) {
+      std::ranges::move(unpacked.error(), std::back_inserter(unreadable));
+      continue;
+    }
+    std::ranges::move(*unpacked, std::back_inserter(texts));
+  }
+  if (!unreadable.empty()) return tl::unexpected(std::move(unreadable));
+  return texts;
+}
 
 Expected<ClusterReading> read_cluster(const AdviseCommand& command) {
   ClusterReading reading;
@@ -52,7 +60,7 @@ Expected<ClusterReading> read_cluster(const AdviseCommand& command) {
     reading.notes = std::move(objects->notes);
     if (reading.name.empty()) reading.name = short_name(current_context(cluster));
   } else {
-    auto texts = read_texts(command.files);
+    auto texts = read_files(command.files);
     if (!texts) return tl::unexpected(texts.error());
     reading.objects = std::move(*texts);
   }

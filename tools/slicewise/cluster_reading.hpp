@@ -20,6 +20,9 @@ struct ClusterReading {
   std::vector<std::string> notes;
 };
 
+// The files as text: decompressed here, so that a message can show the line it speaks of.
+Expected<std::vector<SourceText>> read_files(const std::vector<std::string>& names);
+
 // What kubectl or the files of the command say, and Prometheus where it is to be asked.
 Expected<ClusterReading> read_cluster(const AdviseCommand& command);
 

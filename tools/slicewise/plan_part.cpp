@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/counted.hpp"
+
 namespace slicewise::tools {
 
 int option_number(const std::string& text) {
@@ -56,16 +58,16 @@ tl::expected<PlanPart, std::string> part_of_plan(const sim::Plan& plan, const st
                                                        : ", which meets every objective",
                       fmt::format("/options/{}", option - 1)};
     }
-    return tl::unexpected(count == 0
-                              ? std::string("the plan has no option: nothing that was tried stands")
-                              : fmt::format("the plan has {} option{}, no option {}", count,
-                                            count == 1 ? "" : "s", option));
+    return tl::unexpected(
+        count == 0
+            ? std::string("the plan has no option: nothing that was tried stands")
+            : fmt::format("the plan has {}, no option {}", counted(count, "option"), option));
   }
   const auto step = static_cast<std::size_t>(step_number(part));
   const std::size_t steps = plan.path ? plan.path->steps.size() : 0;
   if (step > steps) {
-    return tl::unexpected(fmt::format("the plan's path has {} step{}, no \"{}\"", steps,
-                                      steps == 1 ? "" : "s", part));
+    return tl::unexpected(
+        fmt::format("the plan's path has {}, no \"{}\"", counted(steps, "step"), part));
   }
   PlanPart after{{},
                  fmt::format("what stands after step {} of {}", step, steps),

@@ -30,14 +30,14 @@ Diagnostic wrong_value(const std::string& message, const std::string& help) {
 }
 
 // "1 GPU", "2,000 GPUs".
-std::string counted(std::int64_t count, const std::string& what) {
+std::string many(std::int64_t count, const std::string& what) {
   return grouped(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-std::string gpus_text(std::int64_t gpus) { return counted(gpus, "GPU"); }
+std::string gpus_text(std::int64_t gpus) { return many(gpus, "GPU"); }
 
 std::string nodes_text(const NamedCluster& named) {
-  return counted(static_cast<std::int64_t>(named.cluster.nodes.size()), "node");
+  return many(static_cast<std::int64_t>(named.cluster.nodes.size()), "node");
 }
 
 NamedCluster pool_of(std::int64_t gpus) {
@@ -53,7 +53,7 @@ NamedCluster plain_nodes(std::int64_t nodes, std::int64_t gpus) {
   named.cluster.only_gpus = true;
   named.cluster.nodes.assign(static_cast<std::size_t>(nodes),
                              {"", {}, {}, static_cast<int>(gpus), ""});
-  named.text = fmt::format("{} with {} each", counted(nodes, "node"), gpus_text(gpus));
+  named.text = fmt::format("{} with {} each", many(nodes, "node"), gpus_text(gpus));
   return named;
 }
 

@@ -77,6 +77,7 @@ struct ItemDifference {
   bool is_best_before = false;  // of the options of a comparison
   bool is_best_after = false;
 
+  bool differs() const;
   // Why it does not stand, where OLD had no reason of the kind about the workload.
   std::vector<sim::Verdict::Reason> new_reasons() const;
   bool newly_stands() const;

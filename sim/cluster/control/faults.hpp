@@ -9,7 +9,9 @@
 
 namespace slicewise::sim {
 
-// When containers meet a fatal GPU fault. What comes of it is PodLife::gpu_fault.
+class PodLife;
+
+// When containers meet a fatal GPU fault, and who dies of it.
 class Faults {
  public:
   explicit Faults(RunState& run);
@@ -20,9 +22,14 @@ class Faults {
     if (!streams_.empty()) run_.timers.clear(TimerKind::Fault, pod);
   }
 
+  // It ends its process. MPS clients of the GPUs that it uses share its fate; time-slicing, MIG and
+  // vGPU confine the fault.
+  void strike(std::uint32_t pod, PodLife& pods);
+
  private:
   RunState& run_;
-  std::vector<RandomStream> streams_;  // by pod; empty when no workload has faults
+  std::vector<RandomStream> streams_;   // by pod; empty when no workload has faults
+  std::vector<std::uint32_t> victims_;  // of a fault, while they are ended
 };
 
 }  // namespace slicewise::sim

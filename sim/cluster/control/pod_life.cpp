@@ -358,33 +358,6 @@ void PodLife::work_done(std::uint32_t p) {
   }
 }
 
-// It ends its process. MPS clients of the GPUs that it uses share its fate; time-slicing, MIG and
-// vGPU confine the fault.
-void PodLife::gpu_fault(std::uint32_t p) {
-  ++run_.record.faults;
-  ++run_.record_of(run_.cluster.pods[p]).faults;
-  mark(run_, p, LaneMark::Kind::GpuFault);
-  // Collected first: the end of one may end the whole object of p, which then has no ranks left.
-  victims_.clear();
-  for_each_rank(run_.cluster.pods[p], [&](DomainId id, std::uint32_t) {
-    const Domain& domain = run_.cluster.domains[index(id)];
-    if (!std::holds_alternative<models::Mps>(run_.cluster.kind(domain).sharing)) return;
-    for (const std::uint32_t neighbour : domain.owner) {
-      if (neighbour == kNoOwner) continue;
-      if (run_.cluster.first_of_job(neighbour) == run_.cluster.first_of_job(p)) continue;
-      victims_.push_back(neighbour);
-    }
-  });
-  for (const std::uint32_t victim : victims_) {
-    if (!holds_container(run_.cluster.pods[victim].phase)) continue;
-    ++run_.record.fault_victims;
-    ++run_.record_of(run_.cluster.pods[victim]).faults;
-    mark(run_, victim, LaneMark::Kind::FaultOfNeighbour);
-    crash(victim);
-  }
-  if (holds_container(run_.cluster.pods[p].phase)) crash(p);  // else its object failed with them
-}
-
 void PodLife::evict(std::uint32_t evicted, Eviction why) {
   if (scalers_.is_leaving(evicted)) return scalers_.replica_gone(evicted);
   if (!is_bound(run_.cluster.pods[evicted].phase)) return;  // its object failed with another one

@@ -72,7 +72,7 @@ class PodLife {
   // Its process dies.
   void crash(std::uint32_t pod);
   // A fatal fault on its GPU.
-  void gpu_fault(std::uint32_t pod);
+  void gpu_fault(std::uint32_t pod) { faults_.strike(pod, *this); }
   // A pod that a controller owns is deleted and created anew, a gang with all its pods.
   void evict(std::uint32_t pod, Eviction why);
   // Its Job has ended, one way or the other, wherever it is: its pods give everything back.
@@ -118,9 +118,8 @@ class PodLife {
   ContainerWork& work_;
   Autoscalers& scalers_;
   Terminations endings_;
-  std::vector<Restarts> restarts_;      // by pod
-  std::vector<std::uint32_t> victims_;  // of a fault, while they are ended
-  std::int64_t running_ = 0;            // containers
+  std::vector<Restarts> restarts_;  // by pod
+  std::int64_t running_ = 0;        // containers
 };
 
 }  // namespace slicewise::sim

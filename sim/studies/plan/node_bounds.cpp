@@ -16,6 +16,7 @@
 
 #include "../../result/merge.hpp"
 #include "../../world/admission.hpp"
+#include "../../world/parts.hpp"
 #include "../probe/probe.hpp"
 #include "lone_queue.hpp"
 
@@ -45,15 +46,6 @@ const Demand* fastest(const World& world, const WorkloadModel& workload) {
     }
   }
   return best;
-}
-
-// GPU time of a request when batches are as full as they may be.
-double seconds_per_request(const Demand& demand) {
-  double least = to_seconds(demand.gpu);
-  for (std::size_t b = 0; b < demand.batches.size(); ++b) {
-    least = std::min(least, to_seconds(demand.batches[b].gpu) / static_cast<double>(b + 1));
-  }
-  return least;
 }
 
 bool limits_latency(const std::vector<Objective>& objectives) {

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "slicewise/lookup.hpp"
 
 #include "../../result/merge.hpp"
 #include "../probe/probe.hpp"
+#include "../probe/scaled_input.hpp"
 #include "pod_counts.hpp"
 #include "pool_split.hpp"
 
@@ -34,13 +33,6 @@ OptionFigures at_cost_of(const OptionFigures& whole, OptionFigures figures) {
   figures.monthly = whole.monthly;
   figures.total = whole.total;
   return figures;
-}
-
-bool concerns(const std::string& input, const std::vector<std::string>& given_names) {
-  return !input.starts_with("workloads.") ||
-         std::ranges::any_of(given_names, [&](const std::string& name) {
-           return input.starts_with(fmt::format("workloads.{}.", name));
-         });
 }
 
 double monthly_price(const World& world) {

@@ -22,9 +22,6 @@ PlanAnswer whole_answer(const BlockSearch& search, PlanProbe probe);
 // The figures, of a part of the run maybe, at what `whole` costs.
 OptionFigures at_cost_of(const OptionFigures& whole, OptionFigures figures);
 
-// Whether it is the input of one of the workloads, as the file calls them, or of all.
-bool concerns(const std::string& input, const std::vector<std::string>& given_names);
-
 // Dollars of one node of the first pool.
 double monthly_price(const World& world);
 

@@ -8,6 +8,8 @@
 #include "slicewise/scenarios/load.hpp"
 #include "slicewise/sim/pool_choice.hpp"
 
+#include "../../world/admission.hpp"
+
 namespace slicewise::sim {
 namespace {
 
@@ -83,10 +85,8 @@ bool shares_by_law(const World& world) {
 }
 
 bool takes_turns(const PoolModel& pool, const World& world) {
-  const bool uncounted = std::ranges::any_of(world.workloads, [&](const WorkloadModel& model) {
-    return !model.resource && model.spec.uses_gpu() && admits(pool, model.spec.pod);
-  });
-  return uncounted || std::ranges::any_of(pool.kinds, [](const DomainKind& kind) {
+  return has_uncounted_pods(pool, world) ||
+         std::ranges::any_of(pool.kinds, [](const DomainKind& kind) {
            return std::holds_alternative<models::TimeSlicing>(kind.sharing);
          });
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/lookup.hpp"
 #include "slicewise/scenarios/cron.hpp"
 #include "slicewise/sim/figure_text.hpp"
@@ -277,9 +278,8 @@ std::string clock_text(const std::string& text) {
 }  // namespace
 
 std::string describe(const PodSchedule& schedule) {
-  return fmt::format("{} pod{} of {} from {} to {} {}, else {}", schedule.replicas,
-                     schedule.replicas == 1 ? "" : "s", schedule.workload,
-                     clock_text(schedule.start), clock_text(schedule.end),
+  return fmt::format("{} of {} from {} to {} {}, else {}", counted(schedule.replicas, "pod"),
+                     schedule.workload, clock_text(schedule.start), clock_text(schedule.end),
                      schedule.time_zone.empty() ? "UTC" : schedule.time_zone, schedule.otherwise);
 }
 
@@ -304,13 +304,11 @@ std::string describe(const PoolChoice& choice) {
                          std::ranges::count(choice.pods, choice.pods.front()) ==
                              static_cast<std::ptrdiff_t>(choice.pods.size());
   if (all_alike) {
-    return text +
-           fmt::format(", {} pod{} each", choice.pods.front(), choice.pods.front() == 1 ? "" : "s");
+    return text + ", " + counted(choice.pods.front(), "pod") + " each";
   }
   for (std::size_t w = 0; w < choice.pods.size(); ++w) {
     if (choice.pods[w] == 0) continue;
-    text += fmt::format(", {} pod{} of {}", choice.pods[w], choice.pods[w] == 1 ? "" : "s",
-                        choice.workloads[w]);
+    text += fmt::format(", {} of {}", counted(choice.pods[w], "pod"), choice.workloads[w]);
   }
   return text;
 }

@@ -38,9 +38,11 @@ const WorkloadField& field_at(std::string_view path) {
   return *std::ranges::find(workload_fields(), path, &WorkloadField::path);
 }
 
+constexpr std::string_view kOfWorkload = "workloads.";
+
 // "requestGpuTime" of "workloads.asr.requestGpuTime", where the workload is asr.
-std::optional<std::string_view> below(const Workload& workload, std::string_view input) {
-  const std::string name = fmt::format("workloads.{}.", workload.given_name());
+std::optional<std::string_view> below(std::string_view given_name, std::string_view input) {
+  const std::string name = fmt::format("{}{}.", kOfWorkload, given_name);
   if (!input.starts_with(name)) return std::nullopt;
   return input.substr(name.size());
 }
@@ -94,11 +96,17 @@ std::vector<std::string> flip_inputs(const Scenario& scenario, const Catalogue& 
     const Workload resolved = filled_in(workload, catalogue);
     for (const FlipInput& flip : kFlipInputs) {
       if (!stated_value(field_at(flip.fields[0]), resolved)) continue;
-      std::string path = fmt::format("workloads.{}.{}", workload.given_name(), flip.name);
+      std::string path = fmt::format("{}{}.{}", kOfWorkload, workload.given_name(), flip.name);
       if (!contains(inputs, path)) inputs.push_back(std::move(path));
     }
   }
   return inputs;
+}
+
+bool concerns(std::string_view input, const std::vector<std::string>& given_names) {
+  return !input.starts_with(kOfWorkload) || std::ranges::any_of(given_names, [&](const auto& name) {
+    return below(name, input).has_value();
+  });
 }
 
 bool lacks_sm_active(const Workload& workload) {
@@ -126,7 +134,7 @@ Scenario scaled_input(const Scenario& scenario, std::string_view input, double f
     if (workload.count == 0) continue;
     if (input == kSmActive) {
       set_sm_active(workload, factor, catalogue);
-    } else if (const auto name = below(workload, input)) {
+    } else if (const auto name = below(workload.given_name(), input)) {
       scale(workload, *name, factor, catalogue);
     }
   }

@@ -28,6 +28,9 @@ inline constexpr std::string_view kNodeReady = "provisioner.nodeReady";
 std::vector<std::string> flip_inputs(const scenarios::Scenario& scenario,
                                      const models::Catalogue& catalogue);
 
+// Whether it is the input of one of the workloads, as the file calls them, or of all.
+bool concerns(std::string_view input, const std::vector<std::string>& given_names);
+
 // Nobody says how much of a GPU the workload fills, so that its time on another one is a range.
 // `workload` has what the catalogue fills in.
 bool lacks_sm_active(const scenarios::Workload& workload);

@@ -4,15 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/sim/figure_text.hpp"
 #include "slicewise/sim/pool_choice.hpp"
 
 namespace slicewise::sim {
 namespace {
-
-std::string with_unit(int count, std::string_view unit) {
-  return fmt::format("{} {}{}", count, unit, count == 1 ? "" : "s");
-}
 
 // ", batches of 8 that wait 5ms": what is chosen but the number of GPUs.
 std::string batching_text(const ServingChoice& choice) {
@@ -28,7 +25,7 @@ std::string batching_text(const ServingChoice& choice) {
                         short_text(ms));
   }
   if (choice.concurrency) {
-    text += fmt::format(", {} at a time", with_unit(*choice.concurrency, "request"));
+    text += fmt::format(", {} at a time", counted(*choice.concurrency, "request"));
   }
   return text;
 }
@@ -48,7 +45,7 @@ std::string serving_text(const PoolChoice& choice) {
   std::vector<std::string> batching;
   for (std::size_t w = 0; w < choice.serving.size(); ++w) {
     if (const auto gpus = choice.serving[w].gpus) {
-      text += fmt::format(", {} for a pod of {}", with_unit(*gpus, "GPU"), choice.workloads[w]);
+      text += fmt::format(", {} for a pod of {}", counted(*gpus, "GPU"), choice.workloads[w]);
     }
     batching.push_back(batching_text(choice.serving[w]));
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "slicewise/models/execution_law.hpp"
 #include "slicewise/sim/judge.hpp"
 #include "slicewise/sim/metrics/time_summary.hpp"
 #include "slicewise/sim/result_record.hpp"
@@ -84,21 +83,10 @@ bool is_of_workload(const OutcomePlace& place) {
 }  // namespace
 
 Amount amount_of(const scenarios::FigureValue& value) {
-  return std::visit(models::Overloaded{
-                        [](Duration d) {
-                          return Amount{to_seconds(d), AmountUnit::Seconds};
-                        },
-                        [](scenarios::Share s) {
-                          return Amount{s.of_one, AmountUnit::Ratio};
-                        },
-                        [](Rate r) {
-                          return Amount{r.per_second, AmountUnit::PerSecond};
-                        },
-                        [](double x) {
-                          return Amount{x, AmountUnit::Count};
-                        },
-                    },
-                    value);
+  constexpr AmountUnit kUnits[] = {AmountUnit::Seconds, AmountUnit::Ratio, AmountUnit::PerSecond,
+                                   AmountUnit::Count};
+  static_assert(std::size(kUnits) == std::variant_size_v<scenarios::FigureValue>);
+  return {in_its_unit(value), kUnits[value.index()]};
 }
 
 std::vector<OutcomePlace> choose_outcomes(const VariantResult& base) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/reports/ci.hpp"
 #include "slicewise/scenarios/cluster_files.hpp"
@@ -90,11 +91,8 @@ std::string summary_of(const reports::CheckReport& report, bool nothing) {
     return std::ranges::count(report.findings, severity, &Diagnostic::severity);
   };
   if (count(Severity::Error) > 0) return {};
-  const auto of = [](auto number, std::string_view what) {
-    return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
-  };
-  return fmt::format("no errors, {}, {} in {}{}\n", of(count(Severity::Warning), "warning"),
-                     of(count(Severity::Note), "note"), of(report.files.size(), "file"),
+  return fmt::format("no errors, {}, {} in {}{}\n", counted(count(Severity::Warning), "warning"),
+                     counted(count(Severity::Note), "note"), counted(report.files.size(), "file"),
                      nothing ? ": nothing there that is judged (slicewise explain check)" : "");
 }
 

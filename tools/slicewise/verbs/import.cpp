@@ -13,11 +13,11 @@
 #include <fmt/format.h>
 
 #include "slicewise/nearest_name.hpp"
-#include "slicewise/scenarios/decompress.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/sim/lint.hpp"
 
+#include "../cluster_reading.hpp"
 #include "../command_line.hpp"
 #include "../commands.hpp"
 #include "../files.hpp"
@@ -65,30 +65,6 @@ tl::expected<ImportOptions, UsageError> options_of(const ImportCommand& command)
     options.trace_path = command.out;
   }
   return options;
-}
-
-// The files as text: decompressed here, so that a message can show the line it speaks of.
-Expected<std::vector<SourceText>> read_files(const std::vector<std::string>& names) {
-  std::vector<SourceText> texts;
-  Diagnostics unreadable;
-  for (const std::string& name : names) {
-    Expected<SourceText> file = read_source(name, scenarios::kLargestUnpacked);
-    if (file && file->text.size() > scenarios::kLargestUnpacked) {
-      file = failure(
-          Code::FileUnreadable, {.file = name, .line = 0},
-          fmt::format("\"{}\" holds more than {} bytes", name, scenarios::kLargestUnpacked));
-    }
-    Expected<std::vector<SourceText>> unpacked =
-        file ? scenarios::unpacked(std::move(*file))
-             : Expected<std::vector<SourceText>>(tl::unexpected(std::move(file.error())));
-    if (!unpacked) {
-      std::ranges::move(unpacked.error(), std::back_inserter(unreadable));
-      continue;
-    }
-    std::ranges::move(*unpacked, std::back_inserter(texts));
-  }
-  if (!unreadable.empty()) return tl::unexpected(std::move(unreadable));
-  return texts;
 }
 
 // What there is to read: files, or the answers of a server.
