@@ -36,7 +36,11 @@ struct Bundle {
 using scenarios::Scenario;
 
 bool makes_groups(const Scenario& scenario, const ExportOptions& options) {
-  return options.image != NodeImage::AutoMode &&
+  // Those of Capacity Blocks eksctl does not make.
+  const bool has_any = std::ranges::any_of(scenario.node_pools, [](const auto& pool) {
+    return pool.capacity_type != scenarios::CapacityType::CapacityBlock;
+  });
+  return has_any && options.image != NodeImage::AutoMode &&
          scenario.provisioner.kind != scenarios::Provisioner::Kind::Karpenter;
 }
 

@@ -123,9 +123,8 @@ DraftPool claimed_pool(const ScenarioDraft& draft, const std::string& name,
 void give_parts(ScenarioDraft& draft) {
   const bool by_hami = std::ranges::any_of(
       draft.workloads, [](const DraftWorkload& workload) { return !workload.parts.empty(); });
-  const bool by_kai =
-      !draft.kai_queues.empty() || std::ranges::any_of(draft.workloads, &DraftWorkload::asks_kai);
-  if (!by_hami && !by_kai) return;
+  const bool has_parts = by_hami || std::ranges::any_of(draft.workloads, &DraftWorkload::asks_kai);
+  if (!has_parts && draft.kai_queues.empty()) return;
   for (DraftPool& pool : draft.pools) {
     // A node of HAMi offers each GPU as many times as it may be split.
     const auto& plugin = pool.sharing.plugin;
@@ -134,7 +133,8 @@ void give_parts(ScenarioDraft& draft) {
       split.split = plugin->resources.front().replicas;
       pool.sharing = std::move(split);
     }
-    if (!pool.sharing.is_none()) continue;
+    // KAI on spot nodes is not simulated.
+    if (!pool.sharing.is_none() || (!has_parts && pool.capacity_type == "spot")) continue;
     pool.sharing.driver = by_hami ? DraftSharing::Driver::Hami : DraftSharing::Driver::Kai;
     pool.sharing_is_assumed = true;
     if (!pool.most_nodes) continue;

@@ -152,6 +152,9 @@ DraftPool pool_of(const NodeGroupFile& node) {
   pool.nodes = 0;
   pool.nodes_are_assumed = false;
   if (is_spot(node)) pool.capacity_type = "spot";
+  if (text_of(node, kManagedCapacityLabel) == "CAPACITY_BLOCK") {
+    pool.capacity_type = "capacity-block";
+  }
   for (const Taint& taint : node.taints) {
     if (!is_of_its_life(taint)) pool.taints.push_back(taint);
   }

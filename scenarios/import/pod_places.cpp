@@ -38,7 +38,10 @@ NodeLabels labels_of_nodes(const DraftPool& pool, const ImportOptions& options,
   if (key == kCapacityTypeLabel && known_as) {
     labels[key] = pool.capacity_type.empty() ? "on-demand" : pool.capacity_type;
   }
-  if (key == kManagedCapacityLabel && known_as) labels[key] = is_spot ? "SPOT" : "ON_DEMAND";
+  const bool is_block = pool.capacity_type == "capacity-block";
+  if (key == kManagedCapacityLabel && known_as) {
+    labels[key] = is_spot ? "SPOT" : is_block ? "CAPACITY_BLOCK" : "ON_DEMAND";
+  }
   for (const auto& [label, value] : pool.labels) {
     if (label == key) labels[known_as.value_or(key)] = value;
   }

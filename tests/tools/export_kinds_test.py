@@ -104,6 +104,9 @@ class Prices(Folder):
         eksctl = run(*export, "eksctl").stdout
         self.assertIn("gpu: left out.", eksctl)
         self.assertNotIn("instanceType", eksctl)
+        bundle = self.folder / "bundle"
+        self.assertEqual(run(*export, "bundle", "--out", str(bundle)).returncode, 0)
+        self.assertFalse((bundle / "eksctl.yaml").exists())
 
     def test_reserved_capacity_is_exported_without_a_price(self):
         """PRICE_UNKNOWN asked for --prices, which export did not have."""
