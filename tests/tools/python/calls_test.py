@@ -305,7 +305,7 @@ class Sweeps(unittest.TestCase):
         """As Jupyter interrupts: the other processes do not hear of it. It waited for all points, and gave none."""
         s = slicewise.load(SHARED)
         took = time.monotonic()
-        s.run(seeds=50, jobs=1, progress=False)
+        s.run(seeds=100, jobs=1, progress=False)
         took = time.monotonic() - took
         cores = os.cpu_count()
 
@@ -315,12 +315,12 @@ class Sweeps(unittest.TestCase):
 
         begun = time.monotonic()
         with self.assertRaises(slicewise.Interrupted) as caught:
-            slicewise.sweep(s, {"seed": range(20 * cores)}, seeds=50, progress=stop)
+            slicewise.sweep(s, {"seed": range(20 * cores)}, seeds=100, progress=stop)
         self.assertLess(time.monotonic() - begun, 10 * took + 5)
         swept = caught.exception.result
         self.assertTrue(1 <= len(swept) <= 5 * cores)
         self.assertEqual(len(swept.points), len(swept))
-        self.assertEqual(swept[0].json, s.with_(seed=0).run(seeds=50).json)
+        self.assertEqual(swept[0].json, s.with_(seed=0).run(seeds=100).json)
         self.assertEqual(multiprocessing.active_children(), [])
 
     def test_ctrl_c_of_a_script_ends_it_quietly(self):
