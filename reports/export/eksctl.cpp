@@ -68,7 +68,7 @@ class EksctlWriter {
             "{}: the EC2 API counts 0 GPUs in {}, so eksctl may not take it for a GPU type.",
             pool.name.value, one.target.instance->name));
       }
-      out += reserved_labels(pool);
+      out += reserved_labels(pool, "Kubernetes or AWS", scenarios::kZoneLabel);
     }
     return out;
   }
@@ -92,6 +92,9 @@ class EksctlWriter {
       group["propagateASGTags"] = true;
     }
     if (!labels.empty()) group["labels"] = labels;
+    if (const std::string* zone = zone_of(pool)) {
+      group["availabilityZones"] = json::array({*zone});
+    }
     json taints = taints_of(pool.taints);
     if (!taints.empty()) group["taints"] = std::move(taints);
     if (pool.capacity_type == CapacityType::Spot) group["spot"] = true;

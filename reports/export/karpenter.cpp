@@ -190,9 +190,12 @@ class KarpenterWriter {
       add_new(architectures, nodes.target.instance->architecture);
       add_capacity_types(*nodes.target.pool, purchases);
     }
-    return json::array({in_any(scenarios::kInstanceTypeLabel, std::move(names)),
-                        in_any(scenarios::kArchitectureLabel, std::move(architectures)),
-                        in_any(scenarios::kCapacityTypeLabel, std::move(purchases))});
+    json all = json::array({in_any(scenarios::kInstanceTypeLabel, std::move(names)),
+                            in_any(scenarios::kArchitectureLabel, std::move(architectures)),
+                            in_any(scenarios::kCapacityTypeLabel, std::move(purchases))});
+    const std::string* zone = zone_of(*types.front().target.pool);
+    if (zone != nullptr) all.push_back(in_any(scenarios::kZoneLabel, json::array({*zone})));
+    return all;
   }
 
   // What nodes of the pool may have together with others; nullptr: nothing says it.
@@ -278,7 +281,7 @@ class KarpenterWriter {
           "The scenario has no taint: pods without a GPU may be put here too, and keep the node "
           "from being empty.");
     }
-    return out + reserved_labels(pool, "Kubernetes, AWS or Karpenter");
+    return out + reserved_labels(pool, "Kubernetes, AWS or Karpenter", scenarios::kZoneLabel);
   }
 
   std::string nodes_remark(const NodePool& pool) const {

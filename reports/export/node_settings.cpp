@@ -39,13 +39,19 @@ bool is_reserved_label(std::string_view key) {
   });
 }
 
-std::string reserved_labels(const scenarios::NodePool& pool, std::string_view who_sets_them) {
+std::string reserved_labels(const scenarios::NodePool& pool, std::string_view who_sets_them,
+                            std::string_view said) {
   std::string out;
   for (const auto& [key, value] : pool.labels) {
-    if (!is_reserved_label(key)) continue;
+    if (!is_reserved_label(key) || key == said) continue;
     out += comment(fmt::format("Left out: label {}={}, which {} sets.", key, value, who_sets_them));
   }
   return out;
+}
+
+const std::string* zone_of(const scenarios::NodePool& pool) {
+  const auto label = pool.labels.find(std::string(scenarios::kZoneLabel));
+  return label == pool.labels.end() ? nullptr : &label->second;
 }
 
 namespace {

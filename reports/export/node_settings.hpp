@@ -37,9 +37,12 @@ std::map<std::string, std::string> node_labels(const PoolNodes& nodes);
 
 // Labels of the scenario that only Kubernetes, AWS or Karpenter may set.
 bool is_reserved_label(std::string_view key);
-// A comment for each that the pool has.
+// A comment for each that the pool has and that the file does not say in its own way.
 std::string reserved_labels(const scenarios::NodePool& pool,
-                            std::string_view who_sets_them = "Kubernetes or AWS");
+                            std::string_view who_sets_them = "Kubernetes or AWS",
+                            std::string_view said = {});
+// The zone of all nodes of the pool, by its label; nullptr: any.
+const std::string* zone_of(const scenarios::NodePool& pool);
 
 // [{key, value, effect}] of the scenario; empty for none.
 nlohmann::json taints_of(std::span<const scenarios::Taint> taints);

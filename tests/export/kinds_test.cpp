@@ -326,6 +326,18 @@ TEST(Karpenter, LabelsThatKarpenterRefusesAreLeftOut) {
                           Not(HasSubstr("        node.kubernetes.io/instance-type:"))));
 }
 
+// By what each of them says it with.
+TEST(Karpenter, ThePoolsZoneIsThatOfItsNodes) {
+  NodePool pool = whole_gpus("t4", "g4dn.xlarge");
+  pool.labels = {{std::string(scenarios::kZoneLabel), "us-east-1b"}};
+  EXPECT_THAT(text_of(export_of("karpenter", with_pool(pool))),
+              AllOf(HasSubstr("      - key: topology.kubernetes.io/zone\n        operator: In\n"
+                              "        values:\n        - us-east-1b\n"),
+                    Not(HasSubstr("Left out"))));
+  EXPECT_THAT(text_of(export_of("eksctl", with_pool(pool))),
+              AllOf(HasSubstr("availabilityZones:\n  - us-east-1b\n"), Not(HasSubstr("Left out"))));
+}
+
 TEST(MigParted, LayoutThatDoesNotFitIsRefused) {
   NodePool pool = cut("twice", scenarios::MigStrategy::Mixed);
   scenarios::MigPartedEntry entry;

@@ -7,6 +7,7 @@
 #include "slicewise/reports/export.hpp"
 #include "slicewise/scenarios/import.hpp"
 #include "slicewise/scenarios/load.hpp"
+#include "slicewise/sim/lint.hpp"
 #include "slicewise/sim/run.hpp"
 #include "slicewise/sim/world.hpp"
 
@@ -81,8 +82,9 @@ void expect_same_workload(const Workload& given, const Workload& again) {
   }
 }
 
-Scenario expect_round_trip(const Scenario& given, const std::vector<std::string>& kinds) {
-  Scenario again = read_again(given, kinds);
+Scenario expect_round_trip(const Scenario& given, const std::vector<std::string>& kinds,
+                           const scenarios::ImportOptions& options = {}) {
+  Scenario again = read_again(given, kinds, options);
   EXPECT_EQ(given.node_pools.size(), again.node_pools.size());
   EXPECT_EQ(given.workloads.size(), again.workloads.size());
   if (given.node_pools.size() != again.node_pools.size() ||
@@ -121,7 +123,7 @@ TEST(RoundTrip, TimeSlicingAndMps) {
 }
 
 TEST(RoundTrip, QueuesOfKai) {
-  Scenario given = round_trip_sample("demo-after");
+  Scenario given = round_trip_sample("several-pools");
   given.node_pools.resize(1);
   given.node_pools[0].device_plugin.reset();
   given.node_pools[0].kai = true;
@@ -380,7 +382,9 @@ TEST(RoundTrip, MigDevicesThatAreMadeForClaims) {
                                {"device.attributes['gpu.nvidia.com'].profile == '3g.20gb'", {}}};
   given.workloads.erase(given.workloads.begin());
   given.workloads[0].count = 20;  // of which 16 run
-  const Scenario again = expect_round_trip(given, {"bundle", "eksctl"});
+  scenarios::ImportOptions options;
+  sim::take_catalogue(models::load_catalogue(), options);
+  const Scenario again = expect_round_trip(given, {"bundle", "eksctl"}, options);
   EXPECT_TRUE(again.node_pools.front().dynamic_mig);
   EXPECT_FALSE(again.node_pools.front().mig);
   expect_same_figures(figures_of(given), figures_of(again));

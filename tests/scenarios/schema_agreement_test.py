@@ -1,6 +1,6 @@
 """The published JSON Schema and the loader accept and refuse the same files.
 
-Arguments: the program load_verdicts, the root of the source tree. Every example and every_field.yaml
+Arguments: the program load_verdicts, the root of the source tree. Every example and the files of every field
 must be accepted by both; then each field of the schema is broken in turn, in every way that its type
 allows, and both must refuse.
 """
@@ -151,24 +151,24 @@ def main():
     validator = jsonschema.Draft7Validator(schema)
 
     good = glob.glob(os.path.join(root, "scenarios/examples/*.yaml"))
-    seed_file = os.path.join(root, "tests/scenarios/every_field.yaml")
+    seeds = [os.path.join(root, "tests/scenarios", name) for name in ("every_field.yaml", "kai_queues.yaml")]
     cases = []
-    for name in sorted(good) + [seed_file]:
+    for name in sorted(good) + seeds:
         with open(name, encoding="utf-8") as file:
             cases.append((True, name, [], yaml.load(file, Core)))
-    seed = cases[-1][3]
     seen, valid = set(), {}
-    for what, path, value in walk(schema, seed, [], seen):
-        if path:
-            small, there = around(seed, path, schema["properties"]["spec"]["required"])
-            valid.setdefault(tuple(path[:3]), small)
-            cases.append((False, what, path, with_value(seed, path, value), with_value(small, there, value)))
+    for name, seed in [(case[1], case[3]) for case in cases[-len(seeds):]]:
+        for what, path, value in walk(schema, seed, [], seen):
+            if path:
+                small, there = around(seed, path, schema["properties"]["spec"]["required"])
+                valid.setdefault((name, *path[:3]), small)
+                cases.append((False, what, path, with_value(seed, path, value), with_value(small, there, value)))
     # What varies at random has three forms of which each use shows one.
     random = ("mean", "distribution", "p50", "p95", "p99")
     unseen = [name for name, below in schema_properties(schema)
               if as_text(below) not in seen and name not in ("until", *random)]
     if unseen:
-        problems.append(f"every_field.yaml does not use: {unseen}")
+        problems.append(f"every_field.yaml and kai_queues.yaml do not use: {unseen}")
 
     lines = "".join(json.dumps(case[3]) + "\n" for case in cases)
     answers = subprocess.run([program], input=lines, capture_output=True, text=True,

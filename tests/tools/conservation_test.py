@@ -132,6 +132,7 @@ class Conserved(unittest.TestCase):
         for row in tables["pods"]:
             rows[row["pod"]].append(row)
         ends = collections.Counter()
+        jobs = {w["name"]: w["count"] for w in document["spec"]["workloads"] if w["kind"] == "Job"}
         for pod, each in rows.items():
             phases = sorted((float(row["from"]), float(row["until"])) for row in each if row["from"] != row["until"])
             for (_, until), (begin, _) in zip(phases, phases[1:]):
@@ -140,11 +141,11 @@ class Conserved(unittest.TestCase):
             alive = bool(phases) and phases[-1][1] >= end - NANO
             evicted = {row["from"] for row in each if row["phase"] == "evicted"}
             # Its Job makes the next one when the back-off is over.
-            waits = alive and any(row["phase"] == "back-off" and row["from"] in evicted and
-                                  float(row["until"]) >= end - NANO for row in each)
+            waits = alive and each[0]["workload"] in jobs and any(
+                row["phase"] == "back-off" and row["from"] in evicted and float(row["until"]) >= end - NANO
+                for row in each)
             ends["done" if "done" in marks else "failed" if "failed" in marks else
                  "waits" if waits else "alive" if alive else "gone"] += 1
-        jobs = sum(w["count"] for w in document["spec"]["workloads"] if w["kind"] == "Job")
         replicas = sum(w["replicas"] for w in document["spec"]["workloads"] if w["kind"] != "Job")
         submitted = result["pods"]["submitted"]
         self.assertEqual(ends["done"] + ends["failed"] + ends["alive"] + result["pods"]["evicted"], submitted)
@@ -152,7 +153,7 @@ class Conserved(unittest.TestCase):
         self.assertEqual(ends["done"], result["pods"]["succeeded"])
         self.assertGreaterEqual(submitted, replicas)
         if not result["pods"]["failed"]:
-            self.assertLessEqual(submitted, jobs + replicas + result["pods"]["evicted"])
+            self.assertLessEqual(submitted, sum(jobs.values()) + replicas + result["pods"]["evicted"])
 
     def requests(self, result, tables):
         timeline = collections.defaultdict(list)

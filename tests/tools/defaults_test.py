@@ -356,6 +356,7 @@ RULES = {
     "workloads.queue": "tests/sim/cluster/quotas_test.cpp: Quotas, JobsHaveNoPodsUntilTheirQueueHasRoom",
     "workloads.partOf": "tests/sim/cluster/pod_sets_test.cpp: PodSets, AJobIsAdmittedAsAWhole",
     "workloads.minParallelism": "tests/sim/cluster/pod_sets_test.cpp: PodSets, AJobHasQuotaForThoseThatAreThereAtATime",
+    "kaiQueues.parentQueue": "tests/sim/cluster/kai_queues_test.cpp: KaiQueues, ShareByWeightWhatIsBeyondTheirQuotas",
     "clusterQueues.cohortName": "tests/sim/cluster/quotas_test.cpp: Quotas, QueuesOfACohortLendWhatTheyDoNotUse",
     "clusterQueues.resourceGroups.flavors.resources.borrowingLimit":
         "tests/sim/cluster/quotas_test.cpp: Quotas, QueuesOfACohortLendWhatTheyDoNotUse",

@@ -250,9 +250,9 @@ bool is_concerned(const PlanProbe& probe, const World& world, const Island& isla
 
 // What an island of a plan's world depends on beyond its place: how its nodes are had and shared,
 // and what is scaled.
-IslandKeys keys_of(const PlanProbe& probe, const World& world) {
+IslandKeys keys_of(const Scenario& base, const PlanProbe& probe, const World& world) {
   IslandKeys keys;
-  for (PoolChoice choice : probe.pools) {
+  for (PoolChoice choice : with_unshared(base, probe.pools)) {
     const bool limits = choice.strategy == Strategy::Mps ||
                         choice.strategy == Strategy::MpsUncapped ||
                         choice.strategy == Strategy::MigMps;
@@ -301,7 +301,8 @@ PlanAnswer answer(const Scenario& base, const PlanProbe& probe, const Catalogue&
   // Of what is scaled nobody reads more than whether it stands, and what it costs.
   const bool brief = probe.until_clear && !probe.input.empty();
   // The scenario's own pools are asked about once.
-  IslandRun islands(*world, run, probe.pools.empty() ? nullptr : known, keys_of(probe, *world));
+  IslandRun islands(*world, run, probe.pools.empty() ? nullptr : known,
+                    keys_of(base, probe, *world));
   islands.give_up_what_is_missed(probe.until_clear);
   if (probe.glance) islands.glance();
   const auto figures_with = [&](int n) -> std::optional<OptionFigures> {

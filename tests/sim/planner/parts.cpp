@@ -152,6 +152,7 @@ TEST(GpuMemoryNeeds, OneLargePodMeetsSmallOnesOnly) {
 TEST(NodeBound, CountsPodsThatRefuseEachOther) {
   Scenario scenario = two_on_a_gpu(1, minutes(3));
   scenarios::PodAffinityTerm term;
+  term.topology_key = scenarios::kHostname;
   term.match_labels["size"] = "large";
   for (scenarios::Workload& service : scenario.workloads) {
     service.pod.labels["size"] = "large";
