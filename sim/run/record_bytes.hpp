@@ -72,8 +72,9 @@ constexpr std::size_t member_count() {
   SLICEWISE_OF(tens, 1)                                                                   \
   SLICEWISE_OF(tens, 2)                                                                   \
   SLICEWISE_OF(tens, 3)                                                                   \
-  SLICEWISE_OF(tens, 4) SLICEWISE_OF(tens, 5) SLICEWISE_OF(tens, 6) SLICEWISE_OF(tens, 7) \
-      SLICEWISE_OF(tens, 8) SLICEWISE_OF(tens, 9) SLICEWISE_OF(tens, 10)
+  SLICEWISE_OF(tens, 4)                                                                   \
+  SLICEWISE_OF(tens, 5) SLICEWISE_OF(tens, 6) SLICEWISE_OF(tens, 7) SLICEWISE_OF(tens, 8) \
+      SLICEWISE_OF(tens, 9) SLICEWISE_OF(tens, 10)
 
 // All members of a record in their order.
 template <class Archive, class Record>
