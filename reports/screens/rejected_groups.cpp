@@ -8,6 +8,7 @@
 
 #include "comparison_words.hpp"
 #include "plan_screen.hpp"
+#include "result_figures.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -33,11 +34,15 @@ void append_new(std::vector<Text>& texts, const Text& text) {
 std::string figures_text(const std::vector<std::string_view>& figures, std::string_view before) {
   std::vector<std::string_view> different;
   for (const std::string_view figure : figures) append_new(different, figure);
-  if (different.size() == 1) return std::string(different.front());
+  const bool is_money = before.ends_with('$');
+  const auto text = [&](std::string_view figure) {
+    return is_money ? with_thousands(std::string(figure)) : std::string(figure);
+  };
+  if (different.size() == 1) return text(different.front());
   if (std::ranges::all_of(different, [](auto figure) { return number_in(figure).has_value(); })) {
     const auto [least, most] =
         std::ranges::minmax_element(different, {}, [](auto figure) { return *number_in(figure); });
-    return fmt::format("{} to {}{}", *least, before.ends_with('$') ? "$" : "", *most);
+    return fmt::format("{} to {}{}", text(*least), is_money ? "$" : "", text(*most));
   }
   const std::size_t rest = different.size() - std::min(different.size(), kNamesInReason);
   if (rest > 0) different.resize(kNamesInReason);
