@@ -20,6 +20,7 @@
 #include "node_settings.hpp"
 #include "pod_objects.hpp"
 #include "provisioner_values.hpp"
+#include "rollouts.hpp"
 
 namespace slicewise::reports {
 namespace {
@@ -365,13 +366,15 @@ std::string verify_guide(const Bundle& bundle) {
   for (const PoolNodes& pool : bundle.nodes) {
     nodes += "\n" + indented(expected_node_text(pool.target, minor), 4);
   }
-  return filled(guide_files::verify_md(), {{"variant", yaml_scalar(bundle.scenario->name)},
-                                           {"origin", origin_of(*bundle.options)},
-                                           {"plugin", plugin},
-                                           {"nodes", nodes},
-                                           {"smi", smi_guide(bundle)},
-                                           {"columns", resource_columns(bundle)},
-                                           {"pods", pod_lines(*bundle.scenario)}});
+  return filled(guide_files::verify_md(),
+                {{"variant", yaml_scalar(bundle.scenario->name)},
+                 {"origin", origin_of(*bundle.options)},
+                 {"plugin", plugin},
+                 {"nodes", nodes},
+                 {"smi", smi_guide(bundle)},
+                 {"columns", resource_columns(bundle)},
+                 {"pods", pod_lines(*bundle.scenario)},
+                 {"rollouts", rollout_remarks(*bundle.scenario, bundle.nodes)}});
 }
 
 // Takes the files of another kind in, or its problems.

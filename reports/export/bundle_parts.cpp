@@ -158,6 +158,9 @@ std::string pod_lines(const Scenario& scenario) {
       const PodOwner owner = owner_of(workload);
       out += fmt::format("    kubectl -n {} get {} {}     # READY {}/{}\n", space,
                          resource_word(owner), owner.name, workload.count, workload.count);
+    } else if (workload.schedule) {
+      out += fmt::format("    kubectl -n {} get cronjob {}     # SCHEDULE {}\n", space,
+                         owner_of(workload).name, workload.schedule->cron.text);
     } else {
       out += fmt::format("    kubectl -n {} get pods              # {} of {}\n", space,
                          workload.pods_at_once(), workload.name.value);

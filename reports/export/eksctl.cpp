@@ -191,6 +191,14 @@ Expected<ExportFiles> render_eksctl(const scenarios::Scenario& scenario,
                                     const ExportOptions& options) {
   if (Diagnostics found = check_ec2(scenario); !found.empty()) return tl::unexpected(found);
   if (options.image == NodeImage::AutoMode) return no_groups_of_auto_mode(scenario);
+  const bool has_groups = std::ranges::any_of(scenario.node_pools, [](const NodePool& pool) {
+    return pool.capacity_type != CapacityType::CapacityBlock;
+  });
+  if (!has_groups) {
+    return failure(Code::ExportUnfit, scenario.where,
+                   "eksctl makes no node group of a Capacity Block, and there is no other pool",
+                   "--to terraform writes one, with a launch template that names the block");
+  }
   const Expected<std::vector<PoolNodes>> nodes = image_nodes(scenario, catalogue, options);
   if (!nodes) return tl::unexpected(nodes.error());
   const EksctlWriter writer(scenario, options);

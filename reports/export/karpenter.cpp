@@ -177,6 +177,15 @@ class KarpenterWriter {
             : "The image for instance types with NVIDIA GPUs has driver and container toolkit, no "
               "device plugin. Pin a version in place of @latest before production.");
     remarks += comment("Assumed: role, discovery tags and a disk of 200 GiB for images.");
+    if (scenarios::is_reserved(pool.capacity_type)) {
+      remarks += comment(fmt::format(
+          "No node starts before there is {} with the tag karpenter.sh/discovery={}, or named by "
+          "its id in capacityReservationSelectorTerms; Karpenter before 1.6 needs "
+          "settings.featureGates.reservedCapacity=true, too.",
+          pool.capacity_type == CapacityType::CapacityBlock ? "a Capacity Block that has begun,"
+                                                            : "a capacity reservation",
+          cluster_));
+    }
     add_document(remarks, kubernetes_object("karpenter.k8s.aws/v1", "EC2NodeClass",
                                             {{"name", name}}, std::move(spec)));
   }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/counted.hpp"
+#include "slicewise/lookup.hpp"
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/gpu_room.hpp"
@@ -37,18 +38,37 @@ struct OptionMeasure {
   OptionCell cell;
 };
 
-// The workload that is worst off.
-OptionCell worst(std::optional<TimeSummary> WorkloadResult::*field,
-                 Duration TimeSummary::*quantile) {
+// The workload that is worst off. `times_of`: nullptr where it has none.
+template <class TimesOf>
+OptionCell worst_of(TimesOf times_of, Duration TimeSummary::*quantile) {
   return [=](const ComparedOption& option) -> std::string {
     const TimeSummary* slowest = nullptr;
     for (const WorkloadResult& workload : option.result.workloads) {
-      const std::optional<TimeSummary>& times = workload.*field;
-      if (!times || times->count == 0) continue;
-      if (slowest == nullptr || (*times).*quantile > slowest->*quantile) slowest = &*times;
+      const TimeSummary* times = times_of(workload);
+      if (times == nullptr || times->count == 0) continue;
+      if (slowest == nullptr || times->*quantile > slowest->*quantile) slowest = times;
     }
     return slowest == nullptr ? "" : duration_text(slowest->*quantile);
   };
+}
+
+OptionCell worst(std::optional<TimeSummary> WorkloadResult::*field,
+                 Duration TimeSummary::*quantile) {
+  return worst_of(
+      [=](const WorkloadResult& workload) {
+        return workload.*field ? &*(workload.*field) : nullptr;
+      },
+      quantile);
+}
+
+// Of language models.
+OptionCell worst_of_tokens(std::optional<TimeSummary> sim::TokenFigures::*field) {
+  return worst_of(
+      [=](const WorkloadResult& workload) {
+        const bool has_it = workload.tokens && (*workload.tokens).*field;
+        return has_it ? &*((*workload.tokens).*field) : nullptr;
+      },
+      &TimeSummary::p95);
 }
 
 bool any_workload(const StrategyComparison& comparison,
@@ -166,6 +186,8 @@ std::vector<OptionMeasure> measures_of(const StrategyComparison& comparison, boo
          return fmt::format("{}/{}", o.result.pods.running_max, o.result.pods.pending_max);
        }}};
   measures.push_back({{"P99", true}, worst(&WorkloadResult::latency, &TimeSummary::p99)});
+  measures.push_back({{"TTFT P95", true, 2}, worst_of_tokens(&sim::TokenFigures::first_token)});
+  measures.push_back({{"TPOT P95", true, 2}, worst_of_tokens(&sim::TokenFigures::per_token)});
   measures.push_back(
       {{"JOB P95", true, 1}, worst(&WorkloadResult::job_completion, &TimeSummary::p95)});
   if (services) measures.push_back(request_rate(comparison));
@@ -307,14 +329,16 @@ void add_unsure_gains(const StrategyComparison& comparison, std::vector<std::str
       const double off = static_cast<double>(shared.per_work_hour->nano) /
                              static_cast<double>(whole.per_work_hour->nano) -
                          1;
-      if (100 * std::abs(off) > errors.front().median_percent) continue;
+      // Not a nanodollar: nothing is shared there.
+      if (off == 0 || 100 * std::abs(off) > errors.front().median_percent) continue;
       add_name(unsure, fmt::format("{} ({:+.1f} %)", option_title(shared), 100 * off));
     }
     if (unsure.empty()) continue;
-    lines.push_back(fmt::format(
+    std::string line = fmt::format(
         "{}: may be gain or loss against whole GPUs, the price of the same work is as near "
         "as half of such answers are off: {}",
-        whole.configuration.instance_type, unsure));
+        whole.configuration.instance_type, unsure);
+    if (!contains(lines, line)) lines.push_back(std::move(line));
   }
 }
 

@@ -206,7 +206,8 @@ void note_sleep(World& world);
 std::string node_pools_tie(std::string_view pod, std::string_view one, std::string_view other);
 
 // Warnings about a workload on the pools that may run it; sets dies_at_start.
-void note_workload(WorkloadModel& model, const World& world, Diagnostics& found);
+void note_workload(const Scenario& scenario, WorkloadModel& model, const World& world,
+                   Diagnostics& found);
 
 // Whether sharing hangs on for how much of its time kernels of a batch workload run, and that lies
 // between bounds only (scenarios::busy_range).

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/lookup.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 #include "slicewise/sim/figure_text.hpp"
@@ -145,10 +146,43 @@ std::vector<scenarios::OtherPeak> other_peaks(const Scenario& scenario) {
   return others;
 }
 
+// CronJobs that run more or less often in the run than so much time of a week has of them: nodes
+// that come and go cost by the run.
+Diagnostics schedules_not_in_run(const Scenario& scenario) {
+  constexpr std::size_t kMost = 7 * 24 * 60;
+  constexpr double kNearEnough = 0.8;
+  Diagnostics found;
+  if (!scenario.duration) return found;
+  for (const Workload& workload : scenario.workloads) {
+    if (workload.count == 0 || !workload.schedule || workload.schedule->suspend) continue;
+    const auto a_week = static_cast<double>(
+        scenarios::cron_times(workload.schedule->cron, {}, kWeek, kMost).size());
+    const double of_run = static_cast<double>(workload.schedule->runs.size()) *
+                          static_cast<double>(kWeek.ns) /
+                          static_cast<double>(scenario.duration->ns);
+    if (std::min(a_week, of_run) >= kNearEnough * std::max(a_week, of_run)) continue;
+    found.push_back(make_diagnostic(
+        Code::ScheduleNotInRun, workload.schedule->where,
+        fmt::format("\"{}\" runs {} in the run of {}, as {} would be a week, and {} a week by its "
+                    "schedule: $/month and unit costs of nodes that come and go are of the run",
+                    workload.name.value, counted(workload.schedule->runs.size(), "time"),
+                    as_written(*scenario.duration), short_text(of_run), short_text(a_week)),
+        "duration: 24h for what runs daily, 168h for a week"));
+    found.back().workloads.push_back(workload.name.value);
+  }
+  return found;
+}
+
+bool has_nodes_that_come(const Scenario& scenario) {
+  return std::ranges::any_of(scenario.node_pools,
+                             [](const auto& pool) { return pool.most_nodes.has_value(); });
+}
+
 }  // namespace
 
 Diagnostics peaks_not_in_run(const Scenario& scenario) {
   Diagnostics found;
+  if (has_nodes_that_come(scenario)) found = schedules_not_in_run(scenario);
   for (const MissedPeak& missed : missed_peaks(scenario)) {
     const Piece& peak = missed.peak;
     const Duration whole_hour{((peak.from - TimePoint{}).ns / hours(1).ns + 1) * hours(1).ns};
@@ -196,6 +230,10 @@ void tell_of_peak(const Scenario& written, const Scenario& judged, Diagnostics& 
                     scenarios::week_time_text(judged.start()), by_day->name,
                     seen_and_missed(written, *by_day), others)));
     found.back().workloads.push_back(by_day->name);
+  }
+  // Pools that are chosen may come and go.
+  if (!has_nodes_that_come(judged)) {
+    std::ranges::move(schedules_not_in_run(judged), std::back_inserter(found));
   }
   std::ranges::copy_if(peaks_not_in_run(judged), std::back_inserter(found),
                        [&](const Diagnostic& peak) {

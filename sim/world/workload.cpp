@@ -440,7 +440,7 @@ void model_workloads(const Scenario& scenario, const Catalogue& catalogue, World
     if (has_errors(found)) continue;
     model_llm(catalogue, from, world, model, found);
     if (has_errors(found)) continue;
-    note_workload(model, world, found);
+    note_workload(scenario, model, world, found);
     world.workloads.push_back(std::move(model));
   }
 }

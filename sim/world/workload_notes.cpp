@@ -250,6 +250,60 @@ void check_images(const WorkloadModel& model, const World& world, Diagnostics& f
   }
 }
 
+// The label of nodes by whose values the pods are kept near others or apart, and that no node which
+// they may have has; "": none.
+std::string missing_domain(const PodTemplate& pod, const World& world) {
+  const auto is_missing = [&](const std::string& key) {
+    return key != scenarios::kHostname &&
+           std::ranges::none_of(world.pools, [&](const PoolModel& pool) {
+             return admits(pool, pod) && pool.labels.contains(key);
+           });
+  };
+  for (const scenarios::PodAffinityTerm& term : pod.pod_affinity) {
+    if (is_missing(term.topology_key)) return term.topology_key;
+  }
+  for (const scenarios::TopologySpread& spread : pod.preferences.spread) {
+    if (spread.is_required() && is_missing(spread.topology_key)) return spread.topology_key;
+  }
+  return "";
+}
+
+// Pods that no node can be for.
+void check_nodes(const Scenario& scenario, const WorkloadModel& model, const World& world,
+                 Diagnostics& found) {
+  const Workload& spec = model.spec;
+  if (spec.count == 0) return;
+  const auto tell = [&](std::string_view what, std::string mend) {
+    found.push_back(make_diagnostic(
+        Code::NodeSelectorUnmet, spec.name.where,
+        fmt::format("no node pool has {} of \"{}\": its pods stay Pending", what, model.name),
+        std::move(mend)));
+    found.back().severity = Severity::Warning;
+  };
+  const bool may_run = std::ranges::any_of(
+      world.pools, [&](const PoolModel& pool) { return admits(pool, spec.pod); });
+  if (!may_run) {
+    return tell("what nodeSelector, nodeAffinity and tolerations",
+                "give a pool the labels, the pods the tolerations of its taints, or correct them");
+  }
+  for (const scenarios::PodAffinityTerm& term : spec.pod.pod_affinity) {
+    const bool any = std::ranges::any_of(scenario.workloads, [&](const Workload& other) {
+      return other.count > 0 && selects(spec, term, other);
+    });
+    if (!any) {
+      return tell("pods with the labels that podAffinity",
+                  "matchLabels of podAffinity are labels of some workload's podTemplate, in a "
+                  "namespace that the term names");
+    }
+  }
+  const std::string key = missing_domain(spec.pod, world);
+  if (key.empty()) return;
+  tell(fmt::format("the label {} of podAffinity or topologySpreadConstraints", key),
+       fmt::format("labels: {{{}: {}}} in nodePools, a pool for each {}", key,
+                   key == scenarios::kZoneLabel ? scenario.region + "a" : "...",
+                   key == scenarios::kZoneLabel ? "zone" : "of its values"));
+}
+
 // Who writes maxUnavailable: 0 wants that, but a change of a MIG layout that never comes is told.
 void note_budget(const WorkloadModel& model, const World& world, Diagnostics& found) {
   const auto& budget = model.spec.disruption_budget;
@@ -294,9 +348,11 @@ std::string node_pools_tie(std::string_view pod, std::string_view one, std::stri
       one, other, pod, std::max(one, other));
 }
 
-void note_workload(WorkloadModel& model, const World& world, Diagnostics& found) {
+void note_workload(const Scenario& scenario, WorkloadModel& model, const World& world,
+                   Diagnostics& found) {
   note_tie(model, world, found);
   check_images(model, world, found);
+  check_nodes(scenario, model, world, found);
   note_kernel(model, found);
   note_batches_of_batches(model, found);
   note_budget(model, world, found);

@@ -85,6 +85,38 @@ TEST(Bundle, RollsBackTheLabelsThatItSet) {
   EXPECT_THAT(text, HasSubstr("kubectl label node \"$node\" \"$before\" --overwrite"));
 }
 
+// By default a Deployment of up to three pods adds one before it ends one.
+TEST(Bundle, SaysWhichRolloutsHaveNoRoom) {
+  Scenario scenario = sample_of("demo-after");
+  scenario.workloads.resize(1);
+  scenarios::Workload& workload = scenario.workloads.front();
+  workload.kind = scenarios::WorkloadKind::Deployment;
+  workload.count = 2;
+  NodePool& pool = scenario.node_pools.front();
+  scenario.node_pools.resize(1);
+  pool.nodes = 1;
+  pool.device_plugin.reset();
+  pool.instance_type.value = "g4dn.xlarge";
+  const std::string taken = text_of(export_of("bundle", scenario));
+  EXPECT_THAT(taken, HasSubstr("starts a pod more before it ends one, and all nvidia.com/gpu are"));
+  EXPECT_THAT(taken, HasSubstr("\"maxSurge\":0,\"maxUnavailable\":1"));
+  pool.nodes = 3;
+  EXPECT_THAT(text_of(export_of("bundle", scenario)), Not(HasSubstr("maxSurge")));
+  pool.nodes = 4;
+  workload.count = 4;  // one of four may be missing
+  EXPECT_THAT(text_of(export_of("bundle", scenario)), Not(HasSubstr("maxSurge")));
+}
+
+TEST(Eksctl, HasNothingToSayOfCapacityBlocksAlone) {
+  NodePool pool = whole_gpus("block", "p5.48xlarge");
+  pool.capacity_type = scenarios::CapacityType::CapacityBlock;
+  const auto refused = export_of("eksctl", with_pool(pool));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().front().code, Code::ExportUnfit);
+  EXPECT_THAT(text_of(export_of("karpenter", with_pool(pool))),
+              HasSubstr("with the tag karpenter.sh/discovery="));
+}
+
 // A node with two device plugins has neither.
 TEST(Bundle, LeavesThePluginToTheOperatorThatRunsIt) {
   ExportOptions options;

@@ -43,6 +43,21 @@ TEST(ComparisonReport, MatchesTheGoldenFiles) {
   expect_golden("comparison.json", Report(samples::chat()).json());
 }
 
+// What a language model is judged by.
+TEST(ComparisonReport, HasTheTimesOfTokens) {
+  sim::StrategyComparison comparison = samples::chat();
+  EXPECT_THAT(Report(comparison).table(kTerminal, true), Not(HasSubstr("TTFT")));
+  for (sim::ComparedOption& option : comparison.options) {
+    sim::WorkloadResult& chat = option.result.workloads.front();
+    chat.tokens.emplace().first_token = chat.latency;
+    chat.tokens->per_token = chat.latency;
+    chat.tokens->per_token->p95 = milliseconds(43);
+  }
+  const std::string text = Report(comparison).table(kTerminal, true);
+  EXPECT_THAT(text, HasSubstr("TTFT P95"));
+  EXPECT_THAT(text, HasSubstr("43.0 ms"));
+}
+
 TEST(ComparisonReport, FitsAHundredColumns) {
   EXPECT_LE(longest_line(Report(samples::chat()).table(kTerminal, false)), 100U);
 }

@@ -99,6 +99,21 @@ class Flags(unittest.TestCase):
         self.assertIn("version", forced.stdout)
         # As long as one workload starts.
         self.assertEqual(run(*args, stdin=APART).returncode, 0)
+        nowhere = run("export", "-f", "-", "--to", "pod-patch", "--set",
+                      "workloads.api.podTemplate.nodeSelector={team: x}", stdin=SERVICE)
+        self.assertEqual((nowhere.returncode, nowhere.stdout), (4, ""))
+        self.assertIn("NODE_SELECTOR_UNMET", nowhere.stderr)
+
+    def test_what_a_cluster_refuses_is_written_by_force_only(self):
+        args = ("export", "-f", "-", "--to", "pod-patch", "--set",
+                "workloads.api.podTemplate.resources.limits={nvidia.com/mig-1g.5gb: 1}")
+        refused = run(*args, stdin=SERVICE)
+        self.assertEqual((refused.returncode, refused.stdout), (3, ""))
+        self.assertIn("error[RESOURCE_NAME_MISMATCH]", refused.stderr)
+        self.assertEqual(run(*args, "--force", stdin=SERVICE).returncode, 0)
+        # A figure that only runs need keeps nobody from applying it.
+        self.assertEqual(run("export", "-f", "-", "--to", "pod-patch", "--set", "region=ap-east-2",
+                             stdin=SERVICE).returncode, 0)
 
     def test_flags_that_say_nothing_are_refused(self):
         for arguments, said in (

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/portable_math.hpp"
 #include "slicewise/sim/gpu_room.hpp"
 
@@ -96,6 +98,11 @@ void add_provenance(const Scenario& base, const Catalogue& catalogue, const RunO
     if (auto near = near_limit(*world, o.workload, o.result.name, o.result.value, o.result.limit)) {
       plan.notes.push_back(std::move(*near));
     }
+  }
+  // A block is paid for days, whatever the run takes of them.
+  if (contains(plan.options.front().pools, "capacity-block", &PoolChoice::purchase)) {
+    std::ranges::copy_if(world->findings, std::back_inserter(plan.notes),
+                         [](const Diagnostic& d) { return d.code == Code::PriceDerived; });
   }
   for (const PoolModel& pool : world->pools) {
     if (!pool.spot) continue;

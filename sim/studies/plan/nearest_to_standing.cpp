@@ -74,7 +74,10 @@ std::string type_that_holds(const BlockSearch& search, const std::vector<std::st
     memory = home->world.pools.front().kinds.front().memory;
     serving = std::move(home->serving);
   }
-  if (best == nullptr) return "no instance type of the catalogue holds every pod";
+  if (best == nullptr) {
+    return fmt::format("no instance type of the catalogue that has a price in {} holds every pod",
+                       search.base.region);
+  }
   return fmt::format(
       "no instance type that was tried holds every pod; the cheapest that does is {} ({} x {} with "
       "{:.1f} GiB, ${:.0f} a month): --instances {}{}",

@@ -349,9 +349,21 @@ void add_strategy(const TypeView& view, Strategy strategy, PoolChoices& found) {
   }
 }
 
+// Bought in a way that has a price, if there is one.
+Expected<World> world_of(const Scenario& base, PoolChoice& alone, const PlanSpace& space,
+                         const Catalogue& catalogue) {
+  Expected<World> world = probe_world(base, {.pools = {alone}}, catalogue);
+  for (const std::string& purchase : space.purchases) {
+    if (world || !contains(world.error(), Code::PriceUnknown, &Diagnostic::code)) break;
+    alone.purchase = purchase;
+    world = probe_world(base, {.pools = {alone}}, catalogue);
+  }
+  return world;
+}
+
 void add_choices(const Scenario& base, PoolChoice alone, const InstanceType& type,
                  const PlanSpace& space, const Catalogue& catalogue, PoolChoices& found) {
-  const Expected<World> world = probe_world(base, {.pools = {alone}}, catalogue);
+  const Expected<World> world = world_of(base, alone, space, catalogue);
   alone.nodes = 0;
   if (auto refusal = refusal_of(world)) {
     return refuse(std::move(alone), refusal->code, std::move(refusal->reason), found);

@@ -122,6 +122,26 @@ int gpus_of_all(const std::vector<ServingChoice>& serving) {
 }  // namespace
 
 void check_serving(const Scenario& base, const ServingWays& tried, Diagnostics& found) {
+  const auto has = [&](bool llm) {
+    return std::ranges::any_of(base.workloads, [&](const Workload& workload) {
+      return workload.count > 0 && workload.kind == WorkloadKind::Service &&
+             workload.llm.has_value() == llm;
+    });
+  };
+  if (!tried.tensor_parallel.empty() && !has(true)) {
+    add_diagnostic(found, Code::SettingConflict, base.where,
+                   "--tensor-parallel is of language models, and no workload serves one",
+                   "leave it out");
+  }
+  const bool batches =
+      !tried.max_batches.empty() || !tried.max_delays.empty() || !tried.concurrencies.empty();
+  if (batches && !has(false)) {
+    add_diagnostic(
+        found, Code::SettingConflict, base.where,
+        "--max-batch, --max-delay and --concurrency are of Services that are no language "
+        "models, and there is none",
+        "leave them out; a language model's batch is llm.maxSequences");
+  }
   for (const Workload& workload : base.workloads) {
     const bool serves = workload.kind == WorkloadKind::Service && !workload.llm;
     if (workload.count == 0 || !serves || !batches_of(workload, tried).empty()) continue;

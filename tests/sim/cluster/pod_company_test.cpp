@@ -339,5 +339,47 @@ TEST(PodCompany, WhoIsThereStays) {
   EXPECT_EQ(r.pods.running_max, 3);
 }
 
+// Simulated nodes have a zone where their pool's labels say it.
+TEST(PodCompany, LabelsOfDomainsThatNoNodeHasAreTold) {
+  Workload near = demo::training(1);
+  near.pod.labels = kFoo;
+  near.pod.pod_affinity = {term(kZone, kFoo)};
+  Workload apart = demo::training(1);
+  apart.name.value = "apart";
+  apart.pod.preferences.spread = {spread(kZone, kFoo)};
+  for (const Workload& workload : {near, apart}) {
+    scenarios::Scenario s = two_zones(2, {workload});
+    EXPECT_FALSE(demo::has(demo::world(s).findings, Code::NodeSelectorUnmet));
+    for (scenarios::NodePool& pool : s.node_pools) pool.labels.clear();
+    const World world = demo::world(s);
+    ASSERT_TRUE(demo::has(world.findings, Code::NodeSelectorUnmet));
+    const Diagnostic& told =
+        *std::ranges::find(world.findings, Code::NodeSelectorUnmet, &Diagnostic::code);
+    EXPECT_EQ(told.severity, Severity::Warning);
+    EXPECT_THAT(told.message, ::testing::HasSubstr(kZone));
+    EXPECT_THAT(told.help, ::testing::HasSubstr("topology.kubernetes.io/zone: us-east-1a"));
+  }
+}
+
+TEST(PodCompany, PodsNearWhomNobodyCanBeAreTold) {
+  Workload near = demo::training(1);
+  near.pod.pod_affinity = {term(kZone, kFoo)};
+  scenarios::Scenario s = two_zones(2, {near});
+  EXPECT_TRUE(demo::has(demo::world(s).findings, Code::NodeSelectorUnmet));
+  s.workloads.push_back(demo::training(1));
+  s.workloads.back().name.value = "foo";
+  s.workloads.back().pod.labels = kFoo;
+  EXPECT_FALSE(demo::has(demo::world(s).findings, Code::NodeSelectorUnmet));
+}
+
+TEST(PodCompany, PodsThatNoPoolIsForAreTold) {
+  Workload elsewhere = demo::training(1);
+  elsewhere.pod.node_selector["team"] = "vision";
+  scenarios::Scenario s = two_zones(2, {elsewhere});
+  EXPECT_TRUE(demo::has(demo::world(s).findings, Code::NodeSelectorUnmet));
+  s.node_pools.front().labels["team"] = "vision";
+  EXPECT_FALSE(demo::has(demo::world(s).findings, Code::NodeSelectorUnmet));
+}
+
 }  // namespace
 }  // namespace slicewise::sim::company

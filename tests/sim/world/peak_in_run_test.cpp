@@ -69,6 +69,38 @@ TEST(PeakInRun, MayBeOfTheDayBeforeOrOfSteps) {
   EXPECT_TRUE(peaks_not_in_run(scenario).empty());
 }
 
+// Three hours around a nightly Job are a night of each eighth of a day.
+TEST(ScheduleInRun, ANightThatIsAllThereIsOfADayIsTold) {
+  Scenario nightly = demo::scenario(demo::pool(0), {demo::training(1)});
+  scenarios::Schedule& schedule = nightly.workloads.front().schedule.emplace();
+  schedule.cron = *scenarios::parse_cron("0 2 * * *");
+  schedule.runs = {hours(2)};
+  nightly.duration = hours(3);
+  EXPECT_TRUE(peaks_not_in_run(nightly).empty()) << "all nodes are there the whole month";
+  nightly.node_pools.front().most_nodes = 2;
+  const Diagnostics found = peaks_not_in_run(nightly);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.front().code, Code::ScheduleNotInRun);
+  EXPECT_THAT(found.front().message,
+              HasSubstr("runs 1 time in the run of 3h, as 56 would be a week"));
+  EXPECT_THAT(found.front().message, HasSubstr("and 7 a week by its schedule"));
+  nightly.duration = hours(24);
+  EXPECT_TRUE(peaks_not_in_run(nightly).empty());
+}
+
+TEST(ScheduleInRun, PoolsThatAreChosenMayComeAndGo) {
+  Scenario nightly = demo::scenario(demo::pool(0), {demo::training(1)});
+  nightly.workloads.front().schedule.emplace().cron = *scenarios::parse_cron("0 2 * * *");
+  nightly.duration = hours(1);
+  for (const bool come_and_go : {false, true}) {
+    if (come_and_go) nightly.node_pools.front().most_nodes = 2;
+    Diagnostics found;
+    tell_of_peak(nightly, nightly, found);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found.front().code, Code::ScheduleNotInRun);
+  }
+}
+
 TEST(AtItsPeak, ARunBeginsAroundItWhereNobodySaysWhen) {
   const Scenario judged = at_its_peak(by_day());
   EXPECT_EQ(judged.start(), hours(13) + minutes(45));

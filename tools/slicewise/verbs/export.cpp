@@ -1,16 +1,19 @@
 #include "slicewise/reports/export.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/scenarios/import.hpp"
 #include "slicewise/sim/gpu_room.hpp"
 #include "slicewise/sim/run.hpp"
+#include "slicewise/sim/world.hpp"
 
 #include "../commands.hpp"
 #include "../environment.hpp"
@@ -76,29 +79,49 @@ std::string text_of(const ScenarioFile& file, const std::string& out) {
   return text + scenarios::scenario_text(file.source(), {set}, scenario);
 }
 
-// What is known before any run to kill its pods: nobody should apply that unwarned.
-Diagnostics traps_of(const ExportCommand& command, const scenarios::ScenarioSet& set,
-                     const models::Catalogue& catalogue) {
-  Diagnostics found;
-  const bool runs_pods =
-      !command.kind->shows_run && command.kind->render != reports::render_probe_job;
-  if (runs_pods) static_cast<void>(sim::rooms_before_run(set, catalogue, found));
-  std::erase_if(found, [](const Diagnostic& d) {
-    return d.code != Code::GpuOom && d.code != Code::GpuMemGreedy;
+// Whether somebody is to apply the scenario's pods.
+bool runs_pods(const ExportCommand& command) {
+  return !command.kind->shows_run && command.kind->render != reports::render_probe_job &&
+         command.kind->render != reports::render_scenario;
+}
+
+// What a cluster would not run, whatever is known of the workloads. Other errors, such as a price
+// or a figure that is missing, keep nobody from applying it.
+Diagnostics mistakes_of(const scenarios::Scenario& scenario, const models::Catalogue& catalogue) {
+  constexpr std::array kMistakes = {Code::DraGatesExclude, Code::ResourceNameMismatch,
+                                    Code::RequestTooLarge, Code::MigLayoutImpossible,
+                                    Code::MigUnsupported};
+  const auto world = sim::build_world(scenario, catalogue);
+  Diagnostics found = world ? Diagnostics() : world.error();
+  std::erase_if(found, [&](const Diagnostic& d) {
+    return d.severity != Severity::Error || !contains(kMistakes, d.code);
   });
   return found;
 }
 
-// Of traps only errors say that no pod of a workload can start.
-bool is_error(const Diagnostic& d) { return d.severity == Severity::Error; }
+// What is known before any run to kill its pods: nobody should apply that unwarned.
+Diagnostics traps_of(const scenarios::ScenarioSet& set, const models::Catalogue& catalogue) {
+  Diagnostics found;
+  static_cast<void>(sim::rooms_before_run(set, catalogue, found));
+  std::erase_if(found, [](const Diagnostic& d) {
+    return d.code != Code::GpuOom && d.code != Code::GpuMemGreedy &&
+           d.code != Code::NodeSelectorUnmet;
+  });
+  return found;
+}
+
+// Of traps only these say that no pod of a workload can start.
+bool starts_none(const Diagnostic& d) {
+  return d.severity == Severity::Error || d.code == Code::NodeSelectorUnmet;
+}
 
 bool starts_nothing(const scenarios::Scenario& scenario, const Diagnostics& traps) {
   const auto may_start = [&](const scenarios::Workload& workload) {
     return workload.count > 0 && std::ranges::none_of(traps, [&](const Diagnostic& d) {
-             return is_error(d) && d.where == workload.name.where;
+             return starts_none(d) && d.where == workload.name.where;
            });
   };
-  return std::ranges::any_of(traps, is_error) &&
+  return std::ranges::any_of(traps, starts_none) &&
          std::ranges::none_of(scenario.workloads, may_start);
 }
 
@@ -232,7 +255,8 @@ void add_flags(CLI::App& app, ExportCommand& exporting, CommonFlags& flags) {
                 "Metrics of openmetrics under the names of dcgm-exporter as well");
   add_number(verb, "--requests", 1, std::numeric_limits<int>::max(), exporting.requests,
              fmt::format("Most rows of requests.csv (default {})", reports::kMostRequests));
-  verb.add_flag("--force", exporting.force, "Write what no pod can start with, too");
+  verb.add_flag("--force", exporting.force,
+                "Write what no pod can start with, and what a cluster refuses, too");
   add_prices(verb, exporting.prices);
   add_size_limits(verb, exporting.limits);
 }
@@ -267,13 +291,18 @@ ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
   }
   reports::ExportOptions options = options_of(command, set.variants.front(), set.name);
   // A plan has simulated its options.
-  Diagnostics traps = file->is_option ? Diagnostics() : traps_of(command, set, catalogue);
+  const bool is_new = !file->is_option && runs_pods(command);
+  if (is_new && !command.force) {
+    const Diagnostics mistakes = mistakes_of(set.variants.front(), catalogue);
+    if (!mistakes.empty()) return fail(mistakes, file->texts, flags);
+  }
+  Diagnostics traps = is_new ? traps_of(set, catalogue) : Diagnostics();
   if (!command.force && starts_nothing(set.variants.front(), traps)) {
     static_cast<void>(fail(traps, file->texts, flags));
     print_error("error: no pod of what is exported can start; --force writes it all the same");
     return ExitCode::Infeasible;
   }
-  std::erase_if(traps, is_error);
+  std::erase_if(traps, [](const Diagnostic& d) { return d.severity == Severity::Error; });
   options.origin = file->is_option ? file->origin : warning_of(traps);
   if (command.kind->render == reports::render_scenario)
     options.scenario_text = text_of(*file, command.out);
