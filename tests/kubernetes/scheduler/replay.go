@@ -332,6 +332,9 @@ func (r *replay) differs() ([]string, int64) {
 		return found, r.now
 	}
 	for _, r.now = range r.run.instants() {
+		if r.now == r.run.Length {
+			break // nobody is bound at the instant in which a run ends
+		}
 		r.victims = nil
 		if now := began.Add(time.Duration(r.now)); now.After(r.clock.Now()) {
 			r.clock.SetTime(now)
