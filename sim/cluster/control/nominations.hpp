@@ -61,9 +61,10 @@ class Nominations {
   template <class Use>
   void for_each_kept(std::uint32_t node, std::uint32_t pod, Use&& use) const {
     for (const Nominee& other : all_) {
+      if (other.node != node) continue;
       const bool is_other = cluster_.first_of_job(other.pod) != cluster_.first_of_job(pod);
       const bool goes_first = is_other && priority(other.pod) >= priority(pod);
-      if (other.node == node && goes_first) use(other.pod);
+      if (goes_first) use(other.pod);
     }
   }
   // What of the node is kept from a pod for others: of tickets, those of the kind that it asks for.

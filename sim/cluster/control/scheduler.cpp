@@ -478,12 +478,12 @@ bool Scheduler::cycle(TimePoint now) {
     } else if (const auto node = preemption_.nominate(pod_index)) {
       const bool waited = nominated_.node_of(pod_index) == node;
       if (!waited && nominated_.set({pod_index, *node})) queue_.freed();
-      queue_.turn_down(*candidate, now, true);
+      queue_.turn_down(*candidate, true);
       record_reason();
     } else if (!preemption_.make_room_for(pod_index)) {
       if (nominated_.clear(pod_index)) queue_.freed();
       const WorkloadModel& workload = cluster_.world->workloads[candidate->workload];
-      queue_.turn_down(*candidate, now, others_may_fit(*cluster_.world, workload));
+      queue_.turn_down(*candidate, others_may_fit(*cluster_.world, workload));
       record_reason();
       // Who fits nowhere for good holds up nobody.
       const bool is_next = easy_ && !easy_->is_made();

@@ -21,15 +21,19 @@ std::size_t pods_of_job(const ClusterState& cluster, std::uint32_t pod) {
 
 // Twice the pods: places are closed up only after as many came as wait at most.
 PendingPods::PendingPods(std::size_t most_pods)
-    : pods_(std::max<std::size_t>(1, 2 * most_pods), kNoOwner),
-      queued_(pods_.size()),
-      tries_before_(pods_.size()) {}
+    : pods_(std::max<std::size_t>(1, 2 * most_pods), kNoOwner), queued_(pods_.size()) {
+  constexpr std::size_t kManyRuns = 64;
+  runs_.reserve(kManyRuns);
+}
 
 void PendingPods::push_back(std::uint32_t pod, TimePoint now) {
   // Whoever looks at all of them must not pass by many places where nobody is.
   constexpr std::size_t kShort = 64;
   constexpr std::size_t kSparse = 4;
-  if (count_ == 0) first_ = tried_ = end_ = 0;
+  if (count_ == 0) {
+    first_ = tried_ = end_ = 0;
+    runs_.clear();
+  }
   const bool sparse = end_ - first_ > std::max(kShort, kSparse * count_);
   if (sparse || end_ == pods_.size()) close_ranks();
   pods_[end_] = pod;
@@ -40,18 +44,18 @@ void PendingPods::push_back(std::uint32_t pod, TimePoint now) {
 
 void PendingPods::close_ranks() {
   std::size_t to = 0;
-  std::size_t tried = 0;
+  auto run = runs_.begin();
   for (std::size_t place = first_; place < end_; ++place) {
+    for (; run != runs_.end() && run->end <= place; ++run) run->end = to;
     if (pods_[place] == kNoOwner) continue;
     pods_[to] = pods_[place];
     queued_[to] = queued_[place];
-    tries_before_[to] = tries_before_[place];
     ++to;
-    if (place < tried_) tried = to;
   }
+  for (; run != runs_.end(); ++run) run->end = to;
   std::fill(pods_.begin() + static_cast<std::ptrdiff_t>(to), pods_.end(), kNoOwner);
   first_ = 0;
-  tried_ = tried;
+  tried_ = runs_.empty() ? 0 : runs_.back().end;
   end_ = to;
 }
 
@@ -71,43 +75,80 @@ std::size_t PendingPods::first_from(std::size_t place) const {
   return place;
 }
 
-std::int64_t PendingPods::tries(std::size_t place) const {
-  constexpr auto kMost = static_cast<std::int64_t>(kBackoffs.size());
-  return std::min(tries_ - tries_before_[place], kMost);
+// The second in which the back-off of a pod that was tried so often ends; 0: it is over.
+std::int64_t PendingPods::backs_off_until(std::size_t place, std::size_t tries,
+                                          TimePoint now) const {
+  const std::int64_t ends = whole_seconds(since(place) + kBackoffs[tries - 1]);
+  return ends < whole_seconds(now) ? 0 : ends;
 }
 
-// Who was tried more often came earlier and backs off for longer: of each length of back-off the
-// oldest is looked at.
+// Of each run the first is looked at: those behind it wait for as long, or came later.
 std::optional<std::pair<std::size_t, Turn>> PendingPods::next(TimePoint now) const {
   std::optional<std::pair<std::size_t, Turn>> first;
-  for (std::size_t place = first_from(first_); place < tried_;) {
-    const std::int64_t in_vain = tries(place);
-    const TimePoint since = std::max(last_try_, queued_[place]);
-    const std::int64_t ends =
-        whole_seconds(since + kBackoffs[static_cast<std::size_t>(in_vain - 1)]);
-    const bool is_over = ends < whole_seconds(now);
-    const Turn turn{!is_over, is_over ? 0 : ends, 0, since, queued_[place], 0};
+  std::size_t begin = first_;
+  for (const Run& run : runs_) {
+    const std::size_t place = first_from(begin);
+    begin = std::max(begin, run.end);
+    if (place >= run.end) continue;
+    const std::int64_t ends = backs_off_until(place, run.tries, now);
+    const Turn turn{ends > 0, ends, 0, since(place), queued_[place], 0};
     if (!first || turn < first->second) first = {place, turn};
-    if (is_over) return first;
-    const auto begin = tries_before_.begin();
-    const auto fewer =
-        std::upper_bound(begin + static_cast<std::ptrdiff_t>(place),
-                         begin + static_cast<std::ptrdiff_t>(tried_), tries_ - in_vain);
-    place = first_from(static_cast<std::size_t>(fewer - begin));
+    if (ends == 0) return first;
   }
   const std::size_t new_one = first_from(std::max(first_, tried_));
   if (new_one < end_) first = {new_one, {false, 0, 0, queued_[new_one], queued_[new_one], 0}};
   return first;
 }
 
+// Places as the pods at them were tried: those that did not back off, then the others, by when that
+// would have ended. Their places in the order of all workloads are as they were.
+void PendingPods::sort_by_turn(TimePoint now) {
+  std::size_t begin = first_;
+  for (Run& run : runs_) {
+    const std::size_t place = first_from(begin);
+    const bool is_tried = place < run.end && run.tries > 0;
+    run.until = is_tried ? backs_off_until(place, run.tries, now) : 0;
+    begin = std::max(begin, run.end);
+  }
+  const auto place_at = [this](std::size_t place) {
+    return pods_.begin() + static_cast<std::ptrdiff_t>(place);
+  };
+  for (std::size_t r = 1; r < runs_.size(); ++r) {
+    std::size_t to = r;
+    while (to > 0 && runs_[to - 1].until > runs_[r].until) --to;
+    if (to == r) continue;
+    const std::size_t from = to == 0 ? first_ : std::max(first_, runs_[to - 1].end);
+    const std::size_t middle = std::max(first_, runs_[r - 1].end);
+    const std::size_t size = runs_[r].end - middle;
+    std::rotate(place_at(from), place_at(middle), place_at(runs_[r].end));
+    Run moved = runs_[r];
+    moved.end = from + size;
+    for (std::size_t behind = r; behind > to; --behind) {
+      runs_[behind] = runs_[behind - 1];
+      runs_[behind].end = std::max(first_, runs_[behind].end) + size;
+    }
+    runs_[to] = moved;
+  }
+  first_ = first_from(first_);
+}
+
 void PendingPods::turn_down(TimePoint now, bool all) {
+  if (tried_ < end_) runs_.push_back({end_, 0, 0});
+  tried_ = end_;
   if (all) {
-    ++tries_;
+    sort_by_turn(now);
     last_try_ = now;
   }
-  std::fill(tries_before_.begin() + static_cast<std::ptrdiff_t>(tried_),
-            tries_before_.begin() + static_cast<std::ptrdiff_t>(end_), tries_ - 1);
-  tried_ = end_;
+  std::size_t kept = 0;
+  for (Run run : runs_) {
+    const std::size_t begin = kept == 0 ? first_ : runs_[kept - 1].end;
+    if (run.end <= begin) continue;
+    if (all || run.tries == 0) run.tries = std::min(run.tries + 1, kBackoffs.size());
+    const bool joins = kept > 0 && runs_[kept - 1].tries == run.tries &&
+                       whole_seconds(since(begin - 1)) == whole_seconds(since(begin));
+    runs_[joins ? kept - 1 : kept++] = run;
+  }
+  runs_.resize(kept);
 }
 
 SchedulingQueue::SchedulingQueue(const ClusterState& cluster)
@@ -120,6 +161,7 @@ SchedulingQueue::SchedulingQueue(const ClusterState& cluster)
     of_workload_.emplace_back(ranked_ ? 0 : static_cast<std::size_t>(workload.spec.count));
   }
   heads_.reserve(of_workload_.size());
+  tried_.reserve(of_workload_.size());
 }
 
 void SchedulingQueue::add(std::uint32_t pod, TimePoint now) {
@@ -165,8 +207,9 @@ bool SchedulingQueue::goes_before(const Candidate& a, const Candidate& b) const 
 TimePoint SchedulingQueue::oldest_of(std::size_t workload) const {
   const auto since = [this](std::uint32_t pod) { return cluster_.pods[pod].queued; };
   if (ranked_) return since(*std::ranges::min_element(ranked_->of(workload), {}, since));
-  const PendingPods& queue = of_workload_[workload];
-  return since(queue[queue.first()]);
+  TimePoint oldest = kNever;
+  for_each_of(workload, [&](std::uint32_t pod) { oldest = std::min(oldest, since(pod)); });
+  return oldest;
 }
 
 std::optional<SchedulingQueue::Candidate> SchedulingQueue::not_looked_at(
@@ -238,7 +281,7 @@ void SchedulingQueue::take(const Candidate& candidate) {
   }
 }
 
-void SchedulingQueue::turn_down(const Candidate& candidate, TimePoint now, bool others_may) {
+void SchedulingQueue::turn_down(const Candidate& candidate, bool others_may) {
   const auto& [workload, place] = candidate;
   if (!has_turns()) {
     turned_down_[workload] = 1;
@@ -251,14 +294,16 @@ void SchedulingQueue::turn_down(const Candidate& candidate, TimePoint now, bool 
     taken_of_ = workload;
     return;
   }
-  queue.turn_down(now, may_fit_[workload] == MayFit::All);
-  may_fit_[workload] = MayFit::None;
   blocked_ = cluster_.world->pod_queue == PodQueue::Fifo;
+  if (!blocked_) tried_.emplace_back(workload, may_fit_[workload] == MayFit::All);
+  may_fit_[workload] = MayFit::None;
 }
 
 bool SchedulingQueue::end_cycle(TimePoint now) {
+  for (const auto& [who, pod] : passed_over_) of_workload_[who.workload].put_back(who.place, pod);
+  for (const auto& [workload, all] : tried_) of_workload_[workload].turn_down(now, all);
+  tried_.clear();
   for (const auto& [who, pod] : passed_over_) {
-    of_workload_[who.workload].put_back(who.place, pod);
     if (freed_in_cycle_ || may_fit_[who.workload] == MayFit::None) continue;
     of_workload_[who.workload].turn_down(now, may_fit_[who.workload] == MayFit::All);
     may_fit_[who.workload] = MayFit::None;

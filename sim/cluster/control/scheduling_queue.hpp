@@ -28,9 +28,9 @@ struct Turn {
   auto operator<=>(const Turn&) const = default;
 };
 
-// The Pending pods of one workload, oldest first. They ask for the same, so when one does not fit,
-// none does: a cycle looks at one of them, and all have been turned down. Their back-offs (1 s
-// doubling to 10 s) follow from how often that was since they came. Allocates once.
+// The Pending pods of one workload, in the order of their last tries. They ask for the same, so
+// when one does not fit, none does: a cycle looks at one of them, and all have been turned down.
+// Their back-offs (1 s doubling to 10 s) follow from how often that was since they came.
 class PendingPods {
  public:
   explicit PendingPods(std::size_t most_pods);
@@ -46,25 +46,33 @@ class PendingPods {
   // For next() it is not there, until it is put back.
   void pass_over(std::size_t place) { pods_[place] = kNoOwner; }
   void put_back(std::size_t place, std::uint32_t pod);
-  // The place of the pod whose turn is first, and its turn but for the priority. O(log pods).
+  // The place of the pod whose turn is first, and its turn but for the priority.
   std::optional<std::pair<std::size_t, Turn>> next(TimePoint now) const;
-  // None fits: those that came since the last time were tried, or all.
+  // None fits: those that came since the last time were tried, or all, which changes their places.
   void turn_down(TimePoint now, bool all);
 
  private:
-  std::int64_t tries(std::size_t place) const;
+  // Neighbours that were tried as often, up to a place: from where the one before it ends.
+  struct Run {
+    std::size_t end = 0;
+    std::size_t tries = 0;   // in vain; the longest back-off is that of all further ones
+    std::int64_t until = 0;  // scratch
+  };
+
+  TimePoint since(std::size_t place) const { return std::max(last_try_, queued_[place]); }
+  std::int64_t backs_off_until(std::size_t place, std::size_t tries, TimePoint now) const;
   std::size_t first_from(std::size_t place) const;
+  void sort_by_turn(TimePoint now);
   void close_ranks();
 
-  std::vector<std::uint32_t> pods_;         // by place
-  std::vector<TimePoint> queued_;           // likewise
-  std::vector<std::int64_t> tries_before_;  // of the workload, when the pod was first tried; rising
+  std::vector<std::uint32_t> pods_;  // by place
+  std::vector<TimePoint> queued_;    // by place, rising: of the pods here, not of the one at it
+  std::vector<Run> runs_;            // of those that were tried
   std::size_t first_ = 0;
   std::size_t tried_ = 0;  // from here on they have just come
   std::size_t end_ = 0;
   std::size_t count_ = 0;
-  std::int64_t tries_ = 0;  // in vain, of all
-  TimePoint last_try_;
+  TimePoint last_try_;  // of all
 };
 
 // kube-scheduler's queue: which Pending pod is tried next. All are when they come and whenever
@@ -93,7 +101,7 @@ class SchedulingQueue {
   void take(const Candidate& candidate);
   // None of its workload fits; with `others_may`, others end for it, or its quota is of other
   // pools, and the next may.
-  void turn_down(const Candidate& candidate, TimePoint now, bool others_may = false);
+  void turn_down(const Candidate& candidate, bool others_may = false);
   // EASY: not now, though it may fit; others of its workload may still be looked at.
   void pass_over(const Candidate& candidate) {
     looked_at_[candidate.workload] = candidate.place + 1;
@@ -164,6 +172,7 @@ class SchedulingQueue {
   bool heads_known_ = false;
   std::optional<std::size_t> taken_of_;                           // whose head was taken
   std::vector<std::pair<Candidate, std::uint32_t>> passed_over_;  // others end for them
+  std::vector<std::pair<std::size_t, bool>> tried_;  // workloads that were turned down: all of it?
 };
 
 }  // namespace slicewise::sim

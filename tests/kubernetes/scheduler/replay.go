@@ -94,7 +94,32 @@ func (r *replay) role(pod string) *Pod {
 	return r.roles[pod]
 }
 
-func (r *replay) preferredNode(pod string) string { return r.role(pod).Node }
+func (r *replay) preferredNode(pod string) string {
+	r.mayChange(pod, "")
+	return r.role(pod).Node
+}
+
+// mayChange has a pod that comes to the node, "" for any, take the place of another that slicewise has come
+// there now: those of a workload that were created at one instant are in no order.
+func (r *replay) mayChange(pod, node string) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	role := r.roles[pod]
+	if role.nodeAt(r.now) != "" && role.Bound == r.now {
+		return
+	}
+	for other, its := range r.roles {
+		alike := its.Workload == role.Workload && its.Created == role.Created && its.Bound == r.now &&
+			its.nodeAt(r.now) != "" && (node == "" || its.Node == node)
+		if !alike {
+			continue
+		}
+		if object := r.api.pod(other); object != nil && object.Spec.NodeName == "" {
+			r.roles[pod], r.roles[other] = its, role
+			return
+		}
+	}
+}
 
 func (r *replay) startTime() time.Time {
 	return began.Add(time.Duration(r.now)).Truncate(time.Second)
@@ -214,6 +239,7 @@ func (r *replay) settle(name string) error {
 		return err
 	}
 	if pod.Spec.NodeName != "" {
+		r.mayChange(name, pod.Spec.NodeName)
 		return nil
 	}
 	for _, one := range pod.Status.Conditions {
@@ -332,6 +358,9 @@ func (r *replay) differs() ([]string, int64) {
 		return found, r.now
 	}
 	for _, r.now = range r.run.instants() {
+		if r.now == r.run.Length {
+			break // nobody is bound at the instant in which a run ends
+		}
 		r.victims = nil
 		if now := began.Add(time.Duration(r.now)); now.After(r.clock.Now()) {
 			r.clock.SetTime(now)

@@ -419,6 +419,7 @@ class OneByOne {
     std::erase_if(pods_, [&](const One& one) { return one.pod == pod; });
   }
   void turn_down(TimePoint now, bool all) {
+    if (all) std::ranges::stable_sort(pods_, {}, [now](const One& one) { return turn(one, now); });
     for (One& one : pods_) {
       if (one.tries > 0 && !all) continue;
       ++one.tries;
@@ -427,14 +428,8 @@ class OneByOne {
   }
   // A list that is looked through from its front.
   std::optional<std::uint32_t> next(TimePoint now) const {
-    const auto turn = [&](const One& one) {
-      constexpr std::array kBackoffs = {0, 1, 2, 4, 8, 10};
-      const std::int64_t ends =
-          (one.since + seconds(kBackoffs[std::min<std::size_t>(one.tries, 5)])).ns / seconds(1).ns;
-      const bool over = one.tries == 0 || ends < now.ns / seconds(1).ns;
-      return std::tuple(!over, over ? 0 : ends, one.since);
-    };
-    const auto first = std::ranges::min_element(pods_, {}, turn);
+    const auto first =
+        std::ranges::min_element(pods_, {}, [now](const One& one) { return turn(one, now); });
     return first == pods_.end() ? std::nullopt : std::optional(first->pod);
   }
   std::size_t size() const { return pods_.size(); }
@@ -445,6 +440,13 @@ class OneByOne {
     std::size_t tries = 0;
     TimePoint since;
   };
+  static std::tuple<bool, std::int64_t, TimePoint> turn(const One& one, TimePoint now) {
+    constexpr std::array kBackoffs = {0, 1, 2, 4, 8, 10};
+    const std::int64_t ends =
+        (one.since + seconds(kBackoffs[std::min<std::size_t>(one.tries, 5)])).ns / seconds(1).ns;
+    const bool over = one.tries == 0 || ends < now.ns / seconds(1).ns;
+    return {!over, over ? 0 : ends, one.since};
+  }
   std::vector<One> pods_;
 };
 
