@@ -73,13 +73,14 @@ std::vector<std::vector<char>> preferred_pools(const World& world, const PodTemp
 
 // By the budget that NodePools have by default a tenth of their nodes goes at a time, rounded up.
 // Source: sigs.k8s.io/karpenter, pkg/controllers/disruption, BuildDisruptionBudgetMapping.
-bool is_in_budget(const ClusterState& cluster, const Node& node) {
-  const std::string& node_pool = cluster.pool(node).node_pool();
+// `first_of`: of each pool the first of its NodePool.
+bool is_in_budget(const ClusterState& cluster, const std::vector<std::size_t>& first_of,
+                  const Node& node) {
+  const std::size_t node_pool = first_of[index(node.pool)];
   int nodes = 0;
   int going = 0;
   for (const Node& other : cluster.nodes) {
-    const bool is_of_it = other.pool == node.pool || cluster.pool(other).node_pool() == node_pool;
-    if (!other.is_known() || !is_of_it) continue;
+    if (!other.is_known() || first_of[index(other.pool)] != node_pool) continue;
     ++nodes;
     if (other.stage == NodeStage::Draining || other.life.replaced_by) ++going;
   }
@@ -117,6 +118,10 @@ NodeProvisioner::NodeProvisioner(RunState& run, const Scheduler& scheduler, Node
   }
   grows_ = std::ranges::any_of(run.world.pools,
                                [](const PoolModel& pool) { return pool.most_nodes.has_value(); });
+  for (const PoolModel& pool : run.world.pools) {
+    const auto first = std::ranges::find(run.world.pools, pool.node_pool(), &PoolModel::node_pool);
+    first_of_.push_back(static_cast<std::size_t>(first - run.world.pools.begin()));
+  }
   if (!grows_) return;
   if (run.world.provisioner.kind == Provisioner::Kind::ClusterAutoscaler) {
     run.timers.set(TimerKind::Provisioner, 0, run.now + run.world.provisioner.scan_interval);
@@ -456,7 +461,7 @@ void NodeProvisioner::consolidate() {
   for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
     const Node& node = run_.cluster.nodes[n];
     if (!is_due(node) || !run_.cluster.is_empty(node) || is_awaited(run_.cluster, n)) continue;
-    if (is_in_budget(run_.cluster, node)) {
+    if (is_in_budget(run_.cluster, first_of_, node)) {
       nodes_.remove(n);
     } else {
       next_due_ = run_.now;
@@ -470,7 +475,7 @@ void NodeProvisioner::consolidate() {
     const bool examined = !nodes_changed && node.life.examined != kNever &&
                           node.life.examined >= run_.cluster.last_change;
     if (examined || !is_due(node) || is_awaited(run_.cluster, n)) continue;
-    if (is_in_budget(run_.cluster, node)) {
+    if (is_in_budget(run_.cluster, first_of_, node)) {
       candidates_.push_back(n);
     } else {
       next_due_ = run_.now;

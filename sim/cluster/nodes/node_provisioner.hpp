@@ -67,8 +67,9 @@ class NodeProvisioner {
   std::vector<std::uint32_t> candidates_;   // for consolidation, scratch
   // By workload: where it looks for room, one set after the other, at last among all.
   std::vector<std::vector<PoolSet>> preferred_;
-  bool grows_ = false;       // it adds nodes to some pool
-  std::vector<char> stays_;  // by workload: its pods keep their node now
+  bool grows_ = false;                 // it adds nodes to some pool
+  std::vector<std::size_t> first_of_;  // by pool: the first of its NodePool
+  std::vector<char> stays_;            // by workload: its pods keep their node now
   bool any_stays_ = false;
   std::optional<TimePoint> batch_began_;    // Karpenter's batching window
   TimePoint asked_;                         // since when it is at the decision it now takes
