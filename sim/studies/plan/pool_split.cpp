@@ -36,6 +36,11 @@ constexpr int kMostPricings = 24;
 // What a group bears is put right by so much at a time.
 constexpr double kBearsLess = 0.7;
 constexpr double kBearsMore = 1.25;
+// A division that costs so many times what it must cost at the least will do, of more than a dozen
+// groups so many times: the last percents take as long as all before.
+constexpr double kCloseEnough = 1.02;
+constexpr std::size_t kDozen = 12;
+constexpr double kCloseEnoughOfMore = 1.03;
 // Of so many groups each type of node is tried by itself as well.
 constexpr std::size_t kFewGroups = 16;
 // Times that the search begins anew because pools that stand alone do not stand together.
@@ -88,31 +93,46 @@ class Splitter {
       if (const std::vector<PoolFamily> families = model_.families(); families.empty()) {
         refine();
         improve(worth_it(kMostMoves, kRequestsToSplit));
+      } else if (found_.best().empty()) {
+        least_worth_ = PoolProgram(families, least_worth_).solve();
+        leave_out_those_that_go(search_, model_, least_worth_);
       } else {
-        PricedPools(search_, model_, known_, found_)
-            .search(PoolProgram(families, least_worth_), worth_it(kMostPricings, kRequestsToPrice),
-                    least_worth_);
+        price_pools(model_.size() > kDozen ? kCloseEnoughOfMore : kCloseEnough, {});
       }
       if (model_.size() <= kFewGroups && search_.space.types.size() > 1) try_each_type();
     }
   }
 
+  void price_pools(double close_enough, const KnownColumns& elsewhere) {
+    PricedPools(search_, model_, known_, found_)
+        .search(PoolProgram(model_.families(), least_worth_),
+                {worth_it(kMostPricings, kRequestsToPrice), close_enough}, elsewhere, least_worth_);
+  }
+
   // The linear program takes pools in parts: among many types the whole ones that go well together
-  // may not be those that it looks at.
+  // may not be those that it looks at. No pool of one type costs less than the best of all types,
+  // which soon tells of most types that there is nothing to save.
   void try_each_type() {
     for (const models::InstanceType* type : search_.space.types) {
       PlanSpace space = search_.space;
       space.types = {type};
       BlockSearch own = search_within(search_, search_.base, space);
       own.so_far = nullptr;
+      Splitter below(own, found_.cost());
+      if (!below.has_bound() || below.bound() >= found_.cost() - kSamePrice) continue;
+      if (!below.model_.families().empty()) {
+        below.price_pools(1, known_.columns(found_.cost()));
+        found_.consider(below.found_.best());
+      }
+      if (below.bound() >= found_.cost() - kSamePrice || search_.probes.interrupted()) continue;
       Splitter alone(own, std::nullopt);
-      const bool may_save =
-          alone.has_bound() && sim::sum_of(alone.least_worth_) < found_.cost() - kSamePrice;
-      if (!may_save || search_.probes.interrupted()) continue;
+      if (!alone.has_bound()) continue;
       alone.search();
       found_.consider(alone.found_.best());
     }
   }
+
+  double bound() const { return model_.as_bound(least_worth_).value_or(sim::sum_of(least_worth_)); }
 
   // Of few groups every division that costs less was tried, or closed forms rule it out.
   double all_tried_below(const SplitResult& result) const {

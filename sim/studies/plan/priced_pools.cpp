@@ -7,32 +7,21 @@
 #include "pool_columns.hpp"
 
 namespace slicewise::sim {
-namespace {
-
-// A division that costs so many times what it must cost at the least will do, of more than a dozen
-// groups so many times: the last percents take as long as all before.
-constexpr double kCloseEnough = 1.02;
-constexpr std::size_t kDozen = 12;
-constexpr double kCloseEnoughOfMore = 1.03;
-
-}  // namespace
-
-void PricedPools::search(PoolProgram program, int most_looks, std::vector<double>& least_worth) {
-  if (found_.best().empty()) {
-    least_worth = program.solve();
-    leave_out_those_that_go(search_, model_, least_worth);
-    return;
-  }
+void PricedPools::search(PoolProgram program, const Enough& enough, const KnownColumns& elsewhere,
+                         std::vector<double>& least_worth) {
   known_.look_for_lone(found_.cost());
-  const std::vector<KnownPool> apart = apart_by_labels();
-  const double close_enough = model_.size() > kDozen ? kCloseEnoughOfMore : kCloseEnough;
-  for (int looks = most_looks;; --looks) {
+  std::vector<KnownPool> in_vain = apart_by_labels();
+  for (const auto* pools : {&elsewhere.stand, &elsewhere.searched}) {
+    in_vain.insert(in_vain.end(), pools->begin(), pools->end());
+  }
+  for (int looks = enough.looks;; --looks) {
     KnownColumns columns = choose_anew();
-    columns.searched.insert(columns.searched.end(), apart.begin(), apart.end());
+    columns.searched.insert(columns.searched.end(), in_vain.begin(), in_vain.end());
     program.learn(floors_of(columns.stand, columns.searched), columns.alone);
     std::vector<double> least = program.solve();
     note_least(std::move(least), least_worth);
-    if (found_.cost() <= sum_of(least_worth) * close_enough) return;
+    const double bound = model_.as_bound(least_worth).value_or(sum_of(least_worth));
+    if (found_.cost() - kSamePrice <= bound * enough.times_the_bound) return;
     if (looks == 0 || program.is_tired() || !blamed_.look_at(program.taken(), least_worth)) break;
   }
   if (search_.refuted.empty()) note_least(program.prove(), least_worth);

@@ -22,11 +22,17 @@ class PricedPools {
         found_(found),
         blamed_(search, model, known) {}
 
+  struct Enough {
+    int looks = 0;               // rounds of simulations
+    double times_the_bound = 1;  // that the best division may cost
+  };
+
   // Pools that closed forms allow are as cheap as can be to the linear program. Simulations say
   // which of those that it takes do not stand, and which of their groups are to blame: that raises
-  // it, and `least_worth` with it. Where all of them stand, no division costs less. `most_looks`:
-  // rounds of that.
-  void search(PoolProgram program, int most_looks, std::vector<double>& least_worth);
+  // it, and `least_worth` with it. Where all of them stand, no division costs less. `elsewhere`:
+  // what is known of pools in a space that this one is a part of, where they cost no more.
+  void search(PoolProgram program, const Enough& enough, const KnownColumns& elsewhere,
+              std::vector<double>& least_worth);
 
  private:
   KnownColumns choose_anew();

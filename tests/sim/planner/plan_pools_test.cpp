@@ -277,6 +277,22 @@ TEST(ThoroughPlannedFleet, MoreTypesCostNoMore) {
             of_one_type->options.front().figures.monthly);
 }
 
+// Of T4 and A10G together twelve Services cost less than closed forms allow of either alone: nobody
+// plans them of one type only to see that.
+TEST(ThoroughPlannedFleet, LooksAtNoTypeByItselfThatCannotSave) {
+  ScenarioSet set = fleet(12, 0);
+  std::vector<Workload>& workloads = set.variants.front().workloads;
+  for (std::size_t n = 0; n < workloads.size(); ++n) {
+    workloads[n].gpu_memory.resident = mebibytes(2048 + static_cast<std::int64_t>(n) * 1024);
+  }
+  PlanOptions options = fleet_space();
+  options.instance_types = {"g4dn.xlarge", "g5.xlarge", "g6.xlarge"};
+  const auto plan = make_plan(set, 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan && plan->least_monthly);
+  EXPECT_LE(to_dollars(plan->options.front().figures.monthly), 1.02 * *plan->least_monthly);
+  EXPECT_LT(plan->counts.simulations, 60);
+}
+
 // Three pods of 8.8 GiB, three of 3.9, two of 1.5: a T4 holds one of each, so three nodes do, with
 // one pod of the first service a node and one of the second. One class of both takes six.
 TEST(Plan, KeepsWorkloadsApartInClassesOfTheirOwn) {
