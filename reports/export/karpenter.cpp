@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/reports/export.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/node_requirements.hpp"
@@ -354,7 +355,8 @@ class KarpenterWriter {
   std::vector<std::string> classes_;
 };
 
-std::string karpenter_title(const scenarios::Scenario& scenario, const ExportOptions& options) {
+std::string karpenter_title(const scenarios::Scenario& scenario, const ExportOptions& options,
+                            bool has_overlays) {
   std::string out = comment(
       fmt::format("Karpenter objects of scenario variant {} (karpenter.yaml), written by slicewise",
                   yaml_scalar(scenario.name)));
@@ -365,7 +367,7 @@ std::string karpenter_title(const scenarios::Scenario& scenario, const ExportOpt
                        "(eks.amazonaws.com), and its device plugin cannot be configured.");
   out += comment("Roll out:");
   if (is_auto_mode) return out + commented("  kubectl apply -f karpenter.yaml\n");
-  if (writes_overlays(scenario.provisioner)) {
+  if (has_overlays) {
     out += commented(
         "  helm upgrade karpenter oci://public.ecr.aws/karpenter/karpenter -n kube-system \\\n"
         "    --reuse-values --set settings.featureGates.nodeOverlay=true\n");
@@ -402,7 +404,8 @@ Expected<ExportFiles> render_karpenter(const scenarios::Scenario& scenario,
                                        const ExportOptions& options) {
   const auto objects = karpenter_objects(scenario, catalogue, options);
   if (!objects) return tl::unexpected(objects.error());
-  std::string text = karpenter_title(scenario, options);
+  const bool has_overlays = contains(*objects, "NodeOverlay", &KarpenterObject::kind);
+  std::string text = karpenter_title(scenario, options, has_overlays);
   for (const KarpenterObject& object : *objects) text += "---\n" + object.text;
   return ExportFiles{{"karpenter.yaml", std::move(text)}};
 }

@@ -114,7 +114,8 @@ TEST(Eksctl, HasNothingToSayOfCapacityBlocksAlone) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().front().code, Code::ExportUnfit);
   EXPECT_THAT(text_of(export_of("karpenter", with_pool(pool))),
-              HasSubstr("with the tag karpenter.sh/discovery="));
+              AllOf(HasSubstr("# No node starts before there is a Capacity Block that has begun"),
+                    Not(HasSubstr("nodeOverlay"))));
 }
 
 // A node with two device plugins has neither.

@@ -101,9 +101,9 @@ class Prices(Folder):
         self.assertRegex(terraform, r'market_type += "capacity-block"')
         self.assertRegex(terraform, r"capacity_reservation_id += var.block_gpu")
         self.assertIn('variable "block_gpu"', terraform)
-        eksctl = run(*export, "eksctl").stdout
-        self.assertIn("gpu: left out.", eksctl)
-        self.assertNotIn("instanceType", eksctl)
+        eksctl = run(*export, "eksctl")
+        self.assertEqual((eksctl.returncode, eksctl.stdout), (UNFIT, ""))
+        self.assertIn("error[EXPORT_UNFIT]", eksctl.stderr)
         bundle = self.folder / "bundle"
         self.assertEqual(run(*export, "bundle", "--out", str(bundle)).returncode, 0)
         self.assertFalse((bundle / "eksctl.yaml").exists())

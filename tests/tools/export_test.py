@@ -66,6 +66,26 @@ APART = SERVICE.replace("replicas: 6", "replicas: 3").replace("mean: 40/s", "mea
 """
 
 
+# Devices that are made on demand beside a claim that MPS shares.
+BOTH_GATES = """apiVersion: slicewise.dev/v1alpha1
+kind: Scenario
+metadata: {name: gates}
+spec:
+  duration: 1m
+  nodePools:
+  - {name: a100, instanceType: p4d.24xlarge, nodes: 1, dra: true, dynamicMig: {}}
+  resourceClaims:
+  - {name: whole, kind: ResourceClaim, sharing: {strategy: MPS}}
+  workloads:
+  - name: rank
+    kind: Deployment
+    podTemplate: {resourceClaim: whole}
+    gpuMemory: {resident: 8Gi}
+    work: {units: 1}
+    measured: {device: A100-SXM4-40GB, unitTime: 1s}
+"""
+
+
 class Outages(unittest.TestCase):
     def test_pods_of_a_plan_for_the_loss_of_a_zone_are_spread(self):
         """Karpenter started one node for all of them."""
@@ -105,12 +125,11 @@ class Flags(unittest.TestCase):
         self.assertIn("NODE_SELECTOR_UNMET", nowhere.stderr)
 
     def test_what_a_cluster_refuses_is_written_by_force_only(self):
-        args = ("export", "-f", "-", "--to", "pod-patch", "--set",
-                "workloads.api.podTemplate.resources.limits={nvidia.com/mig-1g.5gb: 1}")
-        refused = run(*args, stdin=SERVICE)
+        args = ("export", "-f", "-", "--to", "dra")
+        refused = run(*args, stdin=BOTH_GATES)
         self.assertEqual((refused.returncode, refused.stdout), (3, ""))
-        self.assertIn("error[RESOURCE_NAME_MISMATCH]", refused.stderr)
-        self.assertEqual(run(*args, "--force", stdin=SERVICE).returncode, 0)
+        self.assertIn("error[DRA_GATES_EXCLUDE]", refused.stderr)
+        self.assertEqual(run(*args, "--force", stdin=BOTH_GATES).returncode, 0)
         # A figure that only runs need keeps nobody from applying it.
         self.assertEqual(run("export", "-f", "-", "--to", "pod-patch", "--set", "region=ap-east-2",
                              stdin=SERVICE).returncode, 0)
