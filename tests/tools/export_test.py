@@ -130,9 +130,6 @@ class Flags(unittest.TestCase):
         self.assertEqual((refused.returncode, refused.stdout), (3, ""))
         self.assertIn("error[DRA_GATES_EXCLUDE]", refused.stderr)
         self.assertEqual(run(*args, "--force", stdin=BOTH_GATES).returncode, 0)
-        # A figure that only runs need keeps nobody from applying it.
-        self.assertEqual(run("export", "-f", "-", "--to", "pod-patch", "--set", "region=ap-east-2",
-                             stdin=SERVICE).returncode, 0)
 
     def test_flags_that_say_nothing_are_refused(self):
         for arguments, said in (
