@@ -72,7 +72,8 @@ enum class Severity : std::uint8_t { Error, Warning, Note };
   X(RequestsDropped, "REQUESTS_DROPPED", Warning, "requests met a full queue or timed out")       \
   X(SampleTooSmall, "SAMPLE_TOO_SMALL", Warning, "judged by too few requests")                    \
   X(PeakNotInRun, "PEAK_NOT_IN_RUN", Warning, "the run sees less than the peak of its traffic")   \
-  X(ScheduleNotInRun, "SCHEDULE_NOT_IN_RUN", Warning, "the run is no part of its CronJobs' week")  \
+  X(DomainUnknown, "DOMAIN_UNKNOWN", Warning, "a label of nodes that no node pool names")         \
+  X(ScheduleNotInRun, "SCHEDULE_NOT_IN_RUN", Warning, "the run is no part of its CronJobs' week") \
   X(StartsAtPeak, "STARTS_AT_PEAK", Note, "a study of the busiest time of its traffic")           \
   X(AutoscalerAtMax, "AUTOSCALER_AT_MAX", Warning, "a Service got all replicas it may have")      \
   X(SleepHostMemory, "SLEEP_HOST_MEMORY", Warning, "sleeping weights that no memory is kept for") \

@@ -1,3 +1,8 @@
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/studies.hpp"
@@ -213,97 +218,114 @@ const Record& record_of<IsolationRow>() {
   return declared;
 }
 
-template <>
-const Record& record_of<ComparedOption>() {
+namespace {
+
+// What stands before its outcome.
+std::vector<Field> fields_of_choice() {
   using O = ComparedOption;
   using C = PoolChoice;
-  static const Record declared{
-      "a configuration that was simulated",
-      {field<&O::configuration, &C::instance_type>("instanceType", "EC2 instance type")
-           .csv(4, "instanceType"),
-       field<&gpu_model_of>("gpuModel", "catalogue name of its GPUs"),
-       field<&gpus_per_node>("gpusPerNode", "GPUs of a node"),
-       field<&O::configuration, &C::nodes>("nodes",
-                                           "as few as hold all pods at once, unless asked for")
-           .csv(9, "nodes")
-           .setting(1),
-       field<&O::configuration, &C::unshared>("unsharedNodes",
-                                              "more of the type, not shared, for pods with several "
-                                              "GPUs")
-           .positive(),
-       field<&O::configuration, &C::strategy>("strategy", "how its GPUs are shared")
-           .csv(5, "strategy"),
-       field<&reports::option_title>("title", "the configuration as people write it")
-           .csv(42, "title"),
-       field<&O::yours>("yours", "the scenario as it stands").optional().csv(41, "yours"),
-       field<&O::configuration, &C::replicas>("replicas", "pods per GPU, or per MIG instance")
-           .csv(6, "replicas"),
-       field<&O::configuration, &C::purchase>("purchaseOption",
-                                              "of --purchase; absent: as the scenario buys")
-           .optional(),
-       field<&profile_of>("migProfile", "profile of all instances; several: see title")
-           .optional()
-           .csv(7, "migProfile")
-           .setting(5),
-       field<&instances_of>("migInstancesPerGpu", "instances of each GPU")
-           .positive()
-           .csv(8, "migInstancesPerGpu")
-           .setting(6),
-       field<&O::configuration, &C::mig>("mig", "layout of every GPU").optional(),
-       field<&O::configuration, &C::mig_profiles>(
-           "migProfiles", "of the pods of each workload, where a layout was made for them")
-           .optional(),
-       field<&O::configuration, &C::serving>("serving", "of each workload with pods").optional(),
-       field<&O::forced>("forced", "simulated because of --force: nobody offers it")
-           .csv(16, "forced")
-           .setting(8),
-       field<&is_stock_option>("stock", "NVIDIA's device plugin can set it up as it is shipped")
-           .csv(17, "stock"),
-       field<&O::by_dra>("byDra", "NVIDIA's DRA driver sets it up (--dra)")
-           .optional()
-           .csv(43, "byDra")
-           .setting(9),
-       field<&O::too_dear>("tooDear", "costs more a month than --max-cost")
-           .optional()
-           .csv(44, "tooDear")
-           .setting(10),
-       field<&O::goal>("goal", "what --objective asks for the least of, in dollars or seconds"),
-       field<&O::retired>("retired", "AWS no longer offers the instance type")
-           .csv(15, "retired")
-           .setting(7),
-       field<&O::unfinished>("unfinished",
-                             "workloads with Jobs that the run was over before, where another "
-                             "option gets all of them done; such an option is never the best")
-           .each("workload")
-           .optional(),
-       field<&O::best>(
-           "best",
-           "cheapest work, or least of the goal, of the options that meet every objective, lose no "
-           "pod, leave no Job unfinished that another gets done, and can be had")
-           .csv(12, "best")
-           .setting(2),
-       field<&O::result, &VariantResult::verdict, &Verdict::meets_objectives>(
-           "meetsObjectives", "all objectives of all workloads")
-           .csv(13, "meetsObjectives")
-           .setting(3),
-       field<&O::result, &VariantResult::verdict, &Verdict::loses_pods>(
-           "losesPods", "some pods died, stayed Pending or ran out of memory")
-           .csv(14, "losesPods")
-           .setting(4),
-       field<&O::result, &VariantResult::verdict>("verdict"),
-       field<&reports::isolation_of>("isolation"),
-       record_of<VariantResult>().like("replications").from<&O::result>(),
-       field<&O::result, &VariantResult::makespan, &TimeSummary::mean>("lengthSeconds",
-                                                                       "length of the run, mean"),
-       field<&O::gpu_busy_ratio>("gpuBusyRatio", "share of all GPU time in which a kernel ran")
-           .of(Unit::Ratio)
-           .csv(25, "gpuBusyRatio"),
-       field<&O::result, &VariantResult::pods>("pods").as(&compared_pods),
-       field<&O::result, &VariantResult::workloads>("workloads", "in the order of the scenario")
-           .as(&compared_workload),
-       group("cost", &compared_cost),
-       field<&O::result, &VariantResult::findings>("findings", "in the order found")
-           .as(&finding_record)}};
+  return {
+      field<&O::configuration, &C::instance_type>("instanceType", "EC2 instance type")
+          .csv(4, "instanceType"),
+      field<&gpu_model_of>("gpuModel", "catalogue name of its GPUs"),
+      field<&gpus_per_node>("gpusPerNode", "GPUs of a node"),
+      field<&O::configuration, &C::nodes>("nodes",
+                                          "as few as hold all pods at once, unless asked for")
+          .csv(9, "nodes")
+          .setting(1),
+      field<&O::configuration, &C::unshared>("unsharedNodes",
+                                             "more of the type, not shared, for pods with several "
+                                             "GPUs")
+          .positive(),
+      field<&O::configuration, &C::strategy>("strategy", "how its GPUs are shared")
+          .csv(5, "strategy"),
+      field<&reports::option_title>("title", "the configuration as people write it")
+          .csv(42, "title"),
+      field<&O::yours>("yours", "the scenario as it stands").optional().csv(41, "yours"),
+      field<&O::configuration, &C::replicas>("replicas", "pods per GPU, or per MIG instance")
+          .csv(6, "replicas"),
+      field<&O::configuration, &C::purchase>("purchaseOption",
+                                             "of --purchase; absent: as the scenario buys")
+          .optional(),
+      field<&profile_of>("migProfile", "profile of all instances; several: see title")
+          .optional()
+          .csv(7, "migProfile")
+          .setting(5),
+      field<&instances_of>("migInstancesPerGpu", "instances of each GPU")
+          .positive()
+          .csv(8, "migInstancesPerGpu")
+          .setting(6),
+      field<&O::configuration, &C::mig>("mig", "layout of every GPU").optional(),
+      field<&O::configuration, &C::mig_profiles>(
+          "migProfiles", "of the pods of each workload, where a layout was made for them")
+          .optional(),
+      field<&O::configuration, &C::serving>("serving", "of each workload with pods").optional(),
+      field<&O::forced>("forced", "simulated because of --force: nobody offers it")
+          .csv(16, "forced")
+          .setting(8),
+      field<&is_stock_option>("stock", "NVIDIA's device plugin can set it up as it is shipped")
+          .csv(17, "stock"),
+      field<&O::by_dra>("byDra", "NVIDIA's DRA driver sets it up (--dra)")
+          .optional()
+          .csv(43, "byDra")
+          .setting(9)};
+}
+
+std::vector<Field> fields_of_outcome() {
+  using O = ComparedOption;
+  return {
+      field<&O::too_dear>("tooDear", "costs more a month than --max-cost")
+          .optional()
+          .csv(44, "tooDear")
+          .setting(10),
+      field<&O::goal>("goal", "what --objective asks for the least of, in dollars or seconds"),
+      field<&O::retired>("retired", "AWS no longer offers the instance type")
+          .csv(15, "retired")
+          .setting(7),
+      field<&O::unfinished>("unfinished",
+                            "workloads with Jobs that the run was over before, where another "
+                            "option gets all of them done; such an option is never the best")
+          .each("workload")
+          .optional(),
+      field<&O::best>(
+          "best",
+          "cheapest work, or least of the goal, of the options that meet every objective, lose no "
+          "pod, leave no Job unfinished that another gets done, and can be had")
+          .csv(12, "best")
+          .setting(2),
+      field<&O::result, &VariantResult::verdict, &Verdict::meets_objectives>(
+          "meetsObjectives", "all objectives of all workloads")
+          .csv(13, "meetsObjectives")
+          .setting(3),
+      field<&O::result, &VariantResult::verdict, &Verdict::loses_pods>(
+          "losesPods", "some pods died, stayed Pending or ran out of memory")
+          .csv(14, "losesPods")
+          .setting(4),
+      field<&O::result, &VariantResult::verdict>("verdict"),
+      field<&reports::isolation_of>("isolation"),
+      record_of<VariantResult>().like("replications").from<&O::result>(),
+      field<&O::result, &VariantResult::makespan, &TimeSummary::mean>("lengthSeconds",
+                                                                      "length of the run, mean"),
+      field<&O::gpu_busy_ratio>("gpuBusyRatio", "share of all GPU time in which a kernel ran")
+          .of(Unit::Ratio)
+          .csv(25, "gpuBusyRatio"),
+      field<&O::result, &VariantResult::pods>("pods").as(&compared_pods),
+      field<&O::result, &VariantResult::workloads>("workloads", "in the order of the scenario")
+          .as(&compared_workload),
+      group("cost", &compared_cost),
+      field<&O::result, &VariantResult::findings>("findings", "in the order found")
+          .as(&finding_record)};
+}
+
+}  // namespace
+
+template <>
+const Record& record_of<ComparedOption>() {
+  static const Record declared = [] {
+    std::vector<Field> fields = fields_of_choice();
+    std::ranges::move(fields_of_outcome(), std::back_inserter(fields));
+    return Record{"a configuration that was simulated", std::move(fields)};
+  }();
   return declared;
 }
 

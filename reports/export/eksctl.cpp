@@ -170,6 +170,7 @@ std::string eksctl_title(const scenarios::Scenario& scenario, const ExportOption
       "take another name.");
   out += comment("Roll back:");
   for (const NodePool& pool : scenario.node_pools) {
+    if (pool.capacity_type == CapacityType::CapacityBlock) continue;
     out += commented(fmt::format("  eksctl delete nodegroup --cluster {} --name {} --approve\n",
                                  options.cluster.empty() ? "my-cluster" : options.cluster,
                                  pool.name.value));

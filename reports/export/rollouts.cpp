@@ -25,7 +25,8 @@ std::map<std::string, std::int64_t> free_places(const scenarios::Scenario& scena
   for (const PoolNodes& one : nodes) {
     const scenarios::NodePool& pool = *one.target.pool;
     for (const AdvertisedResource& resource : advertised(one.target)) {
-      free[resource.name] += resource.count.value_or(0) * pool.most_nodes.value_or(pool.nodes);
+      free[resource.name] +=
+          std::int64_t{resource.count.value_or(0)} * pool.most_nodes.value_or(pool.nodes);
     }
   }
   for (const scenarios::Workload& workload : scenario.workloads) {
@@ -55,9 +56,11 @@ std::string rollout_remarks(const scenarios::Scenario& scenario, std::span<const
         });
     if (lacking == nullptr) continue;
     out += fmt::format(
-        "\nA rollout of {} ({}) starts a pod more before it ends one, and all {} are taken: it "
-        "waits "
-        "for good. Give\nthe pool a node more, or let it end one first:\n\n"
+        "\nUnless its strategy says otherwise, a rollout of {} ({}) starts a pod more before it "
+        "ends "
+        "one, and fewer\n{} are free than it asks for: it waits for good. Give the pool a node "
+        "more, or "
+        "let it end one first:\n\n"
         "    kubectl -n {} patch deployment {} --type merge -p "
         "'{{\"spec\":{{\"strategy\":{{\"rollingUpdate\":{{\"maxSurge\":0,\"maxUnavailable\":1}}}}}}"
         "}}'\n",

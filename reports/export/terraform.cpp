@@ -232,7 +232,11 @@ class NodeGroups {
           "A managed node group is either spot or on-demand: the fall-back of the scenario needs "
           "Karpenter.");
     }
-    return out + reserved_labels(pool);
+    if (const std::string* zone = zone_of(pool)) {
+      out += comment(
+          fmt::format("{}: in {} by subnet_ids of that zone alone.", pool.name.value, *zone));
+    }
+    return out + reserved_labels(pool, "Kubernetes or AWS", scenarios::kZoneLabel);
   }
 
   const scenarios::Scenario& scenario_;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -148,13 +149,16 @@ std::vector<scenarios::OtherPeak> other_peaks(const Scenario& scenario) {
 
 // CronJobs that run more or less often in the run than so much time of a week has of them: nodes
 // that come and go cost by the run.
-Diagnostics schedules_not_in_run(const Scenario& scenario) {
+Diagnostics not_as_often_as_in_a_week(const Scenario& scenario) {
   constexpr std::size_t kMost = 7 * 24 * 60;
   constexpr double kNearEnough = 0.8;
   Diagnostics found;
   if (!scenario.duration) return found;
   for (const Workload& workload : scenario.workloads) {
     if (workload.count == 0 || !workload.schedule || workload.schedule->suspend) continue;
+    using Cron = scenarios::CronSchedule;
+    const std::array<bool, 5>& any = workload.schedule->cron.any;
+    if (!any[Cron::Day] || !any[Cron::Month]) continue;  // weeks differ
     const auto a_week = static_cast<double>(
         scenarios::cron_times(workload.schedule->cron, {}, kWeek, kMost).size());
     const double of_run = static_cast<double>(workload.schedule->runs.size()) *
@@ -163,11 +167,12 @@ Diagnostics schedules_not_in_run(const Scenario& scenario) {
     if (std::min(a_week, of_run) >= kNearEnough * std::max(a_week, of_run)) continue;
     found.push_back(make_diagnostic(
         Code::ScheduleNotInRun, workload.schedule->where,
-        fmt::format("\"{}\" runs {} in the run of {}, as {} would be a week, and {} a week by its "
-                    "schedule: $/month and unit costs of nodes that come and go are of the run",
-                    workload.name.value, counted(workload.schedule->runs.size(), "time"),
-                    as_written(*scenario.duration), short_text(of_run), short_text(a_week)),
-        "duration: 24h for what runs daily, 168h for a week"));
+        fmt::format(
+            "\"{}\" runs {} in the run of {}, as {} would be a week, and {} a week by its "
+            "schedule: $/month of nodes that come and go, and costs per job, are of the run",
+            workload.name.value, counted(workload.schedule->runs.size(), "time"),
+            as_written(*scenario.duration), short_text(of_run), short_text(a_week)),
+        any[Cron::Weekday] ? "duration: 24h" : "duration: 168h"));
     found.back().workloads.push_back(workload.name.value);
   }
   return found;
@@ -180,9 +185,13 @@ bool has_nodes_that_come(const Scenario& scenario) {
 
 }  // namespace
 
+Diagnostics schedules_not_in_run(const Scenario& scenario) {
+  return has_nodes_that_come(scenario) ? Diagnostics() : not_as_often_as_in_a_week(scenario);
+}
+
 Diagnostics peaks_not_in_run(const Scenario& scenario) {
   Diagnostics found;
-  if (has_nodes_that_come(scenario)) found = schedules_not_in_run(scenario);
+  if (has_nodes_that_come(scenario)) found = not_as_often_as_in_a_week(scenario);
   for (const MissedPeak& missed : missed_peaks(scenario)) {
     const Piece& peak = missed.peak;
     const Duration whole_hour{((peak.from - TimePoint{}).ns / hours(1).ns + 1) * hours(1).ns};
@@ -230,10 +239,6 @@ void tell_of_peak(const Scenario& written, const Scenario& judged, Diagnostics& 
                     scenarios::week_time_text(judged.start()), by_day->name,
                     seen_and_missed(written, *by_day), others)));
     found.back().workloads.push_back(by_day->name);
-  }
-  // Pools that are chosen may come and go.
-  if (!has_nodes_that_come(judged)) {
-    std::ranges::move(schedules_not_in_run(judged), std::back_inserter(found));
   }
   std::ranges::copy_if(peaks_not_in_run(judged), std::back_inserter(found),
                        [&](const Diagnostic& peak) {

@@ -268,40 +268,61 @@ std::string missing_domain(const PodTemplate& pod, const World& world) {
   return "";
 }
 
-// Pods that no node can be for.
+// Whether they choose nodes by what the cluster has and simulated nodes only where pools say it.
+bool names_domain(const PodTemplate& pod) {
+  const auto is_domain = [](std::string_view key) {
+    return key == scenarios::kZoneLabel || key == scenarios::kHostname;
+  };
+  return std::ranges::any_of(pod.node_selector,
+                             [&](const auto& label) { return is_domain(label.first); }) ||
+         std::ranges::any_of(pod.node_affinity, [&](const scenarios::NodeTerm& term) {
+           return std::ranges::any_of(term.requirements, is_domain,
+                                      &scenarios::NodeRequirement::key);
+         });
+}
+
+// Pods that no node can be for, in a cluster or as it is simulated.
 void check_nodes(const Scenario& scenario, const WorkloadModel& model, const World& world,
                  Diagnostics& found) {
   const Workload& spec = model.spec;
   if (spec.count == 0) return;
-  const auto tell = [&](std::string_view what, std::string mend) {
-    found.push_back(make_diagnostic(
-        Code::NodeSelectorUnmet, spec.name.where,
-        fmt::format("no node pool has {} of \"{}\": its pods stay Pending", what, model.name),
-        std::move(mend)));
+  const auto tell = [&](Code code, std::string what, std::string mend) {
+    found.push_back(make_diagnostic(code, spec.name.where, std::move(what), std::move(mend)));
     found.back().severity = Severity::Warning;
+  };
+  const auto lacks = [&](std::string_view key) {
+    const bool is_zone = key == scenarios::kZoneLabel;
+    tell(Code::DomainUnknown,
+         fmt::format(
+             "no simulated node has the label {} that \"{}\" asks for: its pods stay Pending "
+             "in the run",
+             key, model.name),
+         fmt::format("labels: {{{}: {}}} in nodePools, a pool for each {}", key,
+                     is_zone ? scenario.region + "a" : "...", is_zone ? "zone" : "of its values"));
   };
   const bool may_run = std::ranges::any_of(
       world.pools, [&](const PoolModel& pool) { return admits(pool, spec.pod); });
+  if (!may_run && names_domain(spec.pod)) return lacks(scenarios::kZoneLabel);
   if (!may_run) {
-    return tell("what nodeSelector, nodeAffinity and tolerations",
+    return tell(Code::NodeSelectorUnmet,
+                fmt::format("no node pool is for \"{}\": its nodeSelector, its nodeAffinity or the "
+                            "taints of pools keep it off all: its pods stay Pending",
+                            model.name),
                 "give a pool the labels, the pods the tolerations of its taints, or correct them");
   }
   for (const scenarios::PodAffinityTerm& term : spec.pod.pod_affinity) {
     const bool any = std::ranges::any_of(scenario.workloads, [&](const Workload& other) {
       return other.count > 0 && selects(spec, term, other);
     });
-    if (!any) {
-      return tell("pods with the labels that podAffinity",
-                  "matchLabels of podAffinity are labels of some workload's podTemplate, in a "
-                  "namespace that the term names");
-    }
+    if (any) continue;
+    return tell(Code::NodeSelectorUnmet,
+                fmt::format("no workload has the labels that podAffinity of \"{}\" asks for: its "
+                            "pods stay Pending",
+                            model.name),
+                "matchLabels of podAffinity are labels of some workload's podTemplate, in a "
+                "namespace that the term names");
   }
-  const std::string key = missing_domain(spec.pod, world);
-  if (key.empty()) return;
-  tell(fmt::format("the label {} of podAffinity or topologySpreadConstraints", key),
-       fmt::format("labels: {{{}: {}}} in nodePools, a pool for each {}", key,
-                   key == scenarios::kZoneLabel ? scenario.region + "a" : "...",
-                   key == scenarios::kZoneLabel ? "zone" : "of its values"));
+  if (const std::string key = missing_domain(spec.pod, world); !key.empty()) lacks(key);
 }
 
 // Who writes maxUnavailable: 0 wants that, but a change of a MIG layout that never comes is told.

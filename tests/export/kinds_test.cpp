@@ -98,7 +98,8 @@ TEST(Bundle, SaysWhichRolloutsHaveNoRoom) {
   pool.device_plugin.reset();
   pool.instance_type.value = "g4dn.xlarge";
   const std::string taken = text_of(export_of("bundle", scenario));
-  EXPECT_THAT(taken, HasSubstr("starts a pod more before it ends one, and all nvidia.com/gpu are"));
+  EXPECT_THAT(
+      taken, HasSubstr("starts a pod more before it ends one, and fewer\nnvidia.com/gpu are free"));
   EXPECT_THAT(taken, HasSubstr("\"maxSurge\":0,\"maxUnavailable\":1"));
   pool.nodes = 3;
   EXPECT_THAT(text_of(export_of("bundle", scenario)), Not(HasSubstr("maxSurge")));

@@ -95,9 +95,12 @@ class Outages(unittest.TestCase):
             for survive, label in (("zone", "topology.kubernetes.io/zone"), ("node", "kubernetes.io/hostname"),
                                    (None, None)):
                 flags = ("--survive", survive) if survive else ()
-                made = run("plan", "-f", scenario, "--instances", "g5.xlarge", "--strategies", "timeSlicing",
+                made = run("plan", "-f", scenario, "--set",
+                           "nodePools.g.labels={topology.kubernetes.io/zone: us-east-1a}", "--instances", "g5.xlarge", "--strategies", "timeSlicing",
                            "--no-flips", "--no-risk", "--no-headroom", *flags, "-o", "json", "--out", plan)
                 self.assertEqual(made.returncode, 0, made.stderr)
+                nodes = run("export", "-f", plan, "--to", "karpenter")
+                self.assertEqual("topology.kubernetes.io/zone" in nodes.stdout, survive != "zone")
                 exported = run("export", "-f", plan, "--to", "pod-patch")
                 self.assertEqual(exported.returncode, 0, exported.stderr)
                 pods = yaml.safe_load(exported.stdout)["spec"]["template"]
@@ -123,6 +126,9 @@ class Flags(unittest.TestCase):
                       "workloads.api.podTemplate.nodeSelector={team: x}", stdin=SERVICE)
         self.assertEqual((nowhere.returncode, nowhere.stdout), (4, ""))
         self.assertIn("NODE_SELECTOR_UNMET", nowhere.stderr)
+        in_a_zone = run("export", "-f", "-", "--to", "pod-patch", "--set",
+                        "workloads.api.podTemplate.nodeSelector={topology.kubernetes.io/zone: us-east-1a}", stdin=SERVICE)
+        self.assertEqual((in_a_zone.returncode, in_a_zone.stderr), (0, ""))
 
     def test_what_a_cluster_refuses_is_written_by_force_only(self):
         args = ("export", "-f", "-", "--to", "dra")

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -209,6 +210,15 @@ ExitCode lay_prices_over(models::Catalogue& catalogue, const std::string& path,
 }
 
 namespace {
+
+bool has_several_zones(const scenarios::Scenario& scenario) {
+  std::set<std::string> zones;
+  for (const scenarios::NodePool& pool : scenario.node_pools) {
+    const auto zone = pool.labels.find(std::string(scenarios::kZoneLabel));
+    if (zone != pool.labels.end()) zones.insert(zone->second);
+  }
+  return zones.size() > 1;
+}
 
 std::vector<std::string> names_in_set(const scenarios::ScenarioSet& set) {
   std::vector<std::string> names;
@@ -427,6 +437,10 @@ class PlanOpener {
       planned.replications = figures.replications;
     }
     planned.allow_pending = plan.stamp.allow_pending;
+    // A plan chooses no zones: of pools in several, or spread over them, its own are in any.
+    if (has_several_zones(*variant) || plan.survives == "zone") {
+      for (auto& pool : planned.node_pools) pool.labels.erase(std::string(scenarios::kZoneLabel));
+    }
     if (!plan.survives.empty()) {
       const std::string_view label =
           plan.survives == "zone" ? scenarios::kZoneLabel : scenarios::kHostname;

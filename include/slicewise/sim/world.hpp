@@ -419,6 +419,10 @@ Expected<World> build_world(const scenarios::Scenario& scenario, const models::C
 // many worlds of one run.
 Diagnostics peaks_not_in_run(const scenarios::Scenario& scenario);
 
+// CronJobs that run more or less often in the run than in a week, of a scenario whose nodes do not
+// come and go, as they may in a plan; of others peaks_not_in_run() has them.
+Diagnostics schedules_not_in_run(const scenarios::Scenario& scenario);
+
 // For who judges a configuration and not a time: where no startsAt is named and the peak of a day's
 // traffic is outside of the run, the scenario that starts so that its traffic together is at its
 // busiest in the middle of what is measured. Of CronJobs the times of the run are known: those

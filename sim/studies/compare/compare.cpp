@@ -400,6 +400,7 @@ Expected<StrategyComparison> compare_strategies(const ScenarioSet& set, std::siz
   comparison.stamp = stamp_of(set, variant, base, catalogue);
   comparison.notes = changes_of(base);
   tell_of_queues(set.variants[variant], "strategies are compared", comparison.notes);
+  tell_idle_ways(base, options.serving, comparison.notes);
   for (Diagnostic& late : late_starts(base)) comparison.notes.push_back(std::move(late));
   tell_of_peak(set.variants[variant], base, comparison.notes);
   comparison.nodes = options.nodes;

@@ -336,6 +336,7 @@ Expected<Plan> make_plan(const ScenarioSet& set, std::size_t variant, const Cata
   tell_late_starts(search, plan);
   plan.interrupted = plan.interrupted || probes.interrupted();
   add_notes(set.variants[variant], base, catalogue, plan);
+  tell_idle_ways(base, space->serving, plan.notes);
   const auto apart = std::ranges::find_if(plan.options, keeps_apart);
   if (apart != plan.options.end()) plan.kept_apart = *apart;
   plan.counts.replications = probes.replications() + (glances ? glances->replications() : 0);

@@ -116,6 +116,23 @@ void tell_retired_types(const Catalogue& catalogue, Plan& plan) {
   }
 }
 
+// Of pools that come and go.
+void tell_of_nights(const Scenario& base, Plan& plan) {
+  const bool any = std::ranges::any_of(plan.options, [](const PlanOption& option) {
+    return contains(option.pools, true, &PoolChoice::elastic);
+  });
+  if (any) std::ranges::move(schedules_not_in_run(base), std::back_inserter(plan.notes));
+}
+
+// What may keep pods from all pools that a plan can think of.
+void tell_of_nowhere(const Scenario& written, const Catalogue& catalogue, Plan& plan) {
+  const Expected<World> world = build_world(written, catalogue);
+  if (!world) return;
+  std::ranges::copy_if(world->findings, std::back_inserter(plan.notes), [](const Diagnostic& d) {
+    return d.code == Code::NodeSelectorUnmet || d.code == Code::DomainUnknown;
+  });
+}
+
 }  // namespace
 
 bool runs_once(const Scenario& scenario) {
@@ -128,6 +145,8 @@ bool runs_once(const Scenario& scenario) {
 void add_notes(const Scenario& written, const Scenario& base, const Catalogue& catalogue,
                Plan& plan) {
   tell_of_peak(written, base, plan.notes);
+  tell_of_nights(base, plan);
+  if (plan.options.empty()) tell_of_nowhere(written, catalogue, plan);
   tell_retired_types(catalogue, plan);
   tell_what_autoscalers_keep(base, plan);
   tell_scalers_room(base, catalogue, plan);

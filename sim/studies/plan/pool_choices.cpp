@@ -353,10 +353,14 @@ void add_strategy(const TypeView& view, Strategy strategy, PoolChoices& found) {
 Expected<World> world_of(const Scenario& base, PoolChoice& alone, const PlanSpace& space,
                          const Catalogue& catalogue) {
   Expected<World> world = probe_world(base, {.pools = {alone}}, catalogue);
+  if (world || contains(space.purchases, alone.purchase) ||
+      !contains(world.error(), Code::PriceUnknown, &Diagnostic::code)) {
+    return world;
+  }
   for (const std::string& purchase : space.purchases) {
-    if (world || !contains(world.error(), Code::PriceUnknown, &Diagnostic::code)) break;
     alone.purchase = purchase;
     world = probe_world(base, {.pools = {alone}}, catalogue);
+    if (world) break;
   }
   return world;
 }

@@ -59,6 +59,8 @@ std::vector<std::vector<ServingChoice>> serving_ways(const Scenario& base,
 
 // Services to which none of the ways that were asked for can be applied.
 void check_serving(const Scenario& base, const ServingWays& tried, Diagnostics& found);
+// Ways that no workload has: REQUEST_NO_EFFECT.
+void tell_idle_ways(const Scenario& base, const ServingWays& tried, Diagnostics& notes);
 
 // Those that have pods.
 std::vector<std::string> workloads_with_pods(const Scenario& scenario);

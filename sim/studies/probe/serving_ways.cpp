@@ -122,26 +122,6 @@ int gpus_of_all(const std::vector<ServingChoice>& serving) {
 }  // namespace
 
 void check_serving(const Scenario& base, const ServingWays& tried, Diagnostics& found) {
-  const auto has = [&](bool llm) {
-    return std::ranges::any_of(base.workloads, [&](const Workload& workload) {
-      return workload.count > 0 && workload.kind == WorkloadKind::Service &&
-             workload.llm.has_value() == llm;
-    });
-  };
-  if (!tried.tensor_parallel.empty() && !has(true)) {
-    add_diagnostic(found, Code::SettingConflict, base.where,
-                   "--tensor-parallel is of language models, and no workload serves one",
-                   "leave it out");
-  }
-  const bool batches =
-      !tried.max_batches.empty() || !tried.max_delays.empty() || !tried.concurrencies.empty();
-  if (batches && !has(false)) {
-    add_diagnostic(
-        found, Code::SettingConflict, base.where,
-        "--max-batch, --max-delay and --concurrency are of Services that are no language "
-        "models, and there is none",
-        "leave them out; a language model's batch is llm.maxSequences");
-  }
   for (const Workload& workload : base.workloads) {
     const bool serves = workload.kind == WorkloadKind::Service && !workload.llm;
     if (workload.count == 0 || !serves || !batches_of(workload, tried).empty()) continue;
@@ -151,6 +131,29 @@ void check_serving(const Scenario& base, const ServingWays& tried, Diagnostics& 
                     "on at a time",
                     workload.name.value),
         "--concurrency of the largest --max-batch or more, or --max-batch of 1 among them");
+  }
+}
+
+void tell_idle_ways(const Scenario& base, const ServingWays& tried, Diagnostics& notes) {
+  const auto has = [&](bool llm) {
+    return std::ranges::any_of(base.workloads, [&](const Workload& workload) {
+      return workload.count > 0 && workload.kind == WorkloadKind::Service &&
+             workload.llm.has_value() == llm;
+    });
+  };
+  if (!tried.tensor_parallel.empty() && !has(true)) {
+    add_diagnostic(notes, Code::RequestNoEffect, {},
+                   "--tensor-parallel is of language models, and no workload serves one",
+                   "leave it out");
+  }
+  const bool batches =
+      !tried.max_batches.empty() || !tried.max_delays.empty() || !tried.concurrencies.empty();
+  if (batches && !has(false)) {
+    add_diagnostic(
+        notes, Code::RequestNoEffect, {},
+        "--max-batch, --max-delay and --concurrency are of Services that are no language "
+        "models, and there is none",
+        "leave them out; a language model's batch is llm.maxSequences");
   }
 }
 

@@ -349,12 +349,12 @@ TEST(PodCompany, LabelsOfDomainsThatNoNodeHasAreTold) {
   apart.pod.preferences.spread = {spread(kZone, kFoo)};
   for (const Workload& workload : {near, apart}) {
     scenarios::Scenario s = two_zones(2, {workload});
-    EXPECT_FALSE(demo::has(demo::world(s).findings, Code::NodeSelectorUnmet));
+    EXPECT_FALSE(demo::has(demo::world(s).findings, Code::DomainUnknown));
     for (scenarios::NodePool& pool : s.node_pools) pool.labels.clear();
     const World world = demo::world(s);
-    ASSERT_TRUE(demo::has(world.findings, Code::NodeSelectorUnmet));
+    ASSERT_TRUE(demo::has(world.findings, Code::DomainUnknown));
     const Diagnostic& told =
-        *std::ranges::find(world.findings, Code::NodeSelectorUnmet, &Diagnostic::code);
+        *std::ranges::find(world.findings, Code::DomainUnknown, &Diagnostic::code);
     EXPECT_EQ(told.severity, Severity::Warning);
     EXPECT_THAT(told.message, ::testing::HasSubstr(kZone));
     EXPECT_THAT(told.help, ::testing::HasSubstr("topology.kubernetes.io/zone: us-east-1a"));
@@ -379,6 +379,10 @@ TEST(PodCompany, PodsThatNoPoolIsForAreTold) {
   EXPECT_TRUE(demo::has(demo::world(s).findings, Code::NodeSelectorUnmet));
   s.node_pools.front().labels["team"] = "vision";
   EXPECT_FALSE(demo::has(demo::world(s).findings, Code::NodeSelectorUnmet));
+  // Nodes of a cluster have a zone, whatever the scenario says.
+  s.workloads.front().pod.node_selector = {{kZone, "eu-west-1a"}};
+  EXPECT_FALSE(demo::has(demo::world(s).findings, Code::NodeSelectorUnmet));
+  EXPECT_TRUE(demo::has(demo::world(s).findings, Code::DomainUnknown));
 }
 
 }  // namespace

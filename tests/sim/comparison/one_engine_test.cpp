@@ -231,14 +231,12 @@ TEST(OneEngine, EveryNumberOfGpusOfALanguageModelIsAskedForInBothVerbs) {
   expect_one_engine(set, options);
 }
 
-TEST(OneEngine, WaysToServeThatNobodyHasAreRefused) {
+TEST(OneEngine, WaysToServeThatNobodyHasAreTold) {
   ComparisonOptions options = demo::on({"g5.xlarge"});
   options.serving.tensor_parallel = {1, 2};
   options.serving.max_batches = {1, 8};
-  const auto refused = compare_strategies(demo::jobs(2), 0, demo::catalogue(), options);
-  ASSERT_FALSE(refused);
-  ASSERT_EQ(refused.error().size(), 2U);
-  EXPECT_EQ(refused.error().front().code, Code::SettingConflict);
+  const auto told = demo::compared(demo::jobs(2), options).notes;
+  EXPECT_EQ(std::ranges::count(told, Code::RequestNoEffect, &Diagnostic::code), 2);
 }
 
 TEST(OneEngine, WhatTheDraDriverSetsUpIsAskedForInBothVerbs) {

@@ -1,14 +1,12 @@
 #include "slicewise/reports/export.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
 
 #include <fmt/format.h>
 
-#include "slicewise/lookup.hpp"
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/scenarios/import.hpp"
 #include "slicewise/sim/gpu_room.hpp"
@@ -85,17 +83,12 @@ bool runs_pods(const ExportCommand& command) {
          command.kind->render != reports::render_scenario;
 }
 
-// What a cluster would not run, whatever is known of the workloads. Other errors, such as a price
-// or a figure that is missing, keep nobody from applying it.
+// What no driver takes. Other errors, such as a figure that is missing, keep nobody from applying
+// it.
 Diagnostics mistakes_of(const scenarios::Scenario& scenario, const models::Catalogue& catalogue) {
-  constexpr std::array kMistakes = {Code::DraGatesExclude, Code::ResourceNameMismatch,
-                                    Code::RequestTooLarge, Code::MigLayoutImpossible,
-                                    Code::MigUnsupported};
   const auto world = sim::build_world(scenario, catalogue);
   Diagnostics found = world ? Diagnostics() : world.error();
-  std::erase_if(found, [&](const Diagnostic& d) {
-    return d.severity != Severity::Error || !contains(kMistakes, d.code);
-  });
+  std::erase_if(found, [](const Diagnostic& d) { return d.code != Code::DraGatesExclude; });
   return found;
 }
 
@@ -103,9 +96,16 @@ Diagnostics mistakes_of(const scenarios::Scenario& scenario, const models::Catal
 Diagnostics traps_of(const scenarios::ScenarioSet& set, const models::Catalogue& catalogue) {
   Diagnostics found;
   static_cast<void>(sim::rooms_before_run(set, catalogue, found));
-  std::erase_if(found, [](const Diagnostic& d) {
-    return d.code != Code::GpuOom && d.code != Code::GpuMemGreedy &&
-           d.code != Code::NodeSelectorUnmet;
+  // What asks for no GPU is not exported.
+  const auto is_elsewhere = [&](const Diagnostic& d) {
+    return std::ranges::any_of(set.variants.front().workloads, [&](const auto& workload) {
+      return !workload.uses_gpu() && d.where == workload.name.where;
+    });
+  };
+  std::erase_if(found, [&](const Diagnostic& d) {
+    return (d.code != Code::GpuOom && d.code != Code::GpuMemGreedy &&
+            d.code != Code::NodeSelectorUnmet) ||
+           is_elsewhere(d);
   });
   return found;
 }
@@ -117,7 +117,8 @@ bool starts_none(const Diagnostic& d) {
 
 bool starts_nothing(const scenarios::Scenario& scenario, const Diagnostics& traps) {
   const auto may_start = [&](const scenarios::Workload& workload) {
-    return workload.count > 0 && std::ranges::none_of(traps, [&](const Diagnostic& d) {
+    return workload.count > 0 && workload.uses_gpu() &&
+           std::ranges::none_of(traps, [&](const Diagnostic& d) {
              return starts_none(d) && d.where == workload.name.where;
            });
   };
@@ -256,7 +257,7 @@ void add_flags(CLI::App& app, ExportCommand& exporting, CommonFlags& flags) {
   add_number(verb, "--requests", 1, std::numeric_limits<int>::max(), exporting.requests,
              fmt::format("Most rows of requests.csv (default {})", reports::kMostRequests));
   verb.add_flag("--force", exporting.force,
-                "Write what no pod can start with, and what a cluster refuses, too");
+                "Write what no pod can start with, and what no driver takes, too");
   add_prices(verb, exporting.prices);
   add_size_limits(verb, exporting.limits);
 }
@@ -294,7 +295,11 @@ ExitCode execute(const ExportCommand& command, const CommonFlags& flags) {
   const bool is_new = !file->is_option && runs_pods(command);
   if (is_new && !command.force) {
     const Diagnostics mistakes = mistakes_of(set.variants.front(), catalogue);
-    if (!mistakes.empty()) return fail(mistakes, file->texts, flags);
+    if (!mistakes.empty()) {
+      const ExitCode code = fail(mistakes, file->texts, flags);
+      print_error("error: no driver takes what is exported; --force writes it all the same");
+      return code;
+    }
   }
   Diagnostics traps = is_new ? traps_of(set, catalogue) : Diagnostics();
   if (!command.force && starts_nothing(set.variants.front(), traps)) {
