@@ -268,17 +268,18 @@ std::string missing_domain(const PodTemplate& pod, const World& world) {
   return "";
 }
 
-// Whether they choose nodes by what the cluster has and simulated nodes only where pools say it.
-bool names_domain(const PodTemplate& pod) {
-  const auto is_domain = [](std::string_view key) {
-    return key == scenarios::kZoneLabel || key == scenarios::kHostname;
-  };
-  return std::ranges::any_of(pod.node_selector,
-                             [&](const auto& label) { return is_domain(label.first); }) ||
-         std::ranges::any_of(pod.node_affinity, [&](const scenarios::NodeTerm& term) {
-           return std::ranges::any_of(term.requirements, is_domain,
-                                      &scenarios::NodeRequirement::key);
-         });
+// The label by which they choose nodes, that a cluster's have and simulated ones only where pools
+// say it; "": none.
+std::string_view chosen_domain(const PodTemplate& pod) {
+  for (const std::string_view key : {scenarios::kZoneLabel, scenarios::kHostname}) {
+    const bool selects = pod.node_selector.contains(std::string(key));
+    const bool requires_it =
+        std::ranges::any_of(pod.node_affinity, [&](const scenarios::NodeTerm& term) {
+          return contains(term.requirements, key, &scenarios::NodeRequirement::key);
+        });
+    if (selects || requires_it) return key;
+  }
+  return "";
 }
 
 // Pods that no node can be for, in a cluster or as it is simulated.
@@ -302,8 +303,9 @@ void check_nodes(const Scenario& scenario, const WorkloadModel& model, const Wor
   };
   const bool may_run = std::ranges::any_of(
       world.pools, [&](const PoolModel& pool) { return admits(pool, spec.pod); });
-  if (!may_run && names_domain(spec.pod)) return lacks(scenarios::kZoneLabel);
   if (!may_run) {
+    const std::string_view domain = chosen_domain(spec.pod);
+    if (!domain.empty()) return lacks(domain);
     return tell(Code::NodeSelectorUnmet,
                 fmt::format("no node pool is for \"{}\": its nodeSelector, its nodeAffinity or the "
                             "taints of pools keep it off all: its pods stay Pending",
