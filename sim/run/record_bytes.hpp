@@ -64,7 +64,7 @@ constexpr std::size_t member_count() {
 #define SLICEWISE_TENS_3 SLICEWISE_TENS_2 SLICEWISE_10(c),
 #define SLICEWISE_TENS_4 SLICEWISE_TENS_3 SLICEWISE_10(d),
 #define SLICEWISE_OF(tens, ones)                                \
-  if constexpr (kMembers == 10 * tens + ones) {                 \
+  if constexpr (kMembers == 10 * (tens) + (ones)) {             \
     auto& [SLICEWISE_TENS_##tens SLICEWISE_##ones(m)] = record; \
     archive(SLICEWISE_TENS_##tens SLICEWISE_##ones(m));         \
   }
@@ -73,8 +73,9 @@ constexpr std::size_t member_count() {
   SLICEWISE_OF(tens, 2)                                                                   \
   SLICEWISE_OF(tens, 3)                                                                   \
   SLICEWISE_OF(tens, 4)                                                                   \
-  SLICEWISE_OF(tens, 5) SLICEWISE_OF(tens, 6) SLICEWISE_OF(tens, 7) SLICEWISE_OF(tens, 8) \
-      SLICEWISE_OF(tens, 9) SLICEWISE_OF(tens, 10)
+  SLICEWISE_OF(tens, 5)                                                                   \
+  SLICEWISE_OF(tens, 6) SLICEWISE_OF(tens, 7) SLICEWISE_OF(tens, 8) SLICEWISE_OF(tens, 9) \
+      SLICEWISE_OF(tens, 10)
 
 // All members of a record in their order.
 template <class Archive, class Record>
