@@ -68,14 +68,14 @@ constexpr std::size_t member_count() {
     auto& [SLICEWISE_TENS_##tens SLICEWISE_##ones(m)] = record; \
     archive(SLICEWISE_TENS_##tens SLICEWISE_##ones(m));         \
   }
-#define SLICEWISE_UP_TO_TEN(tens)                                                         \
-  SLICEWISE_OF(tens, 1)                                                                   \
-  SLICEWISE_OF(tens, 2)                                                                   \
-  SLICEWISE_OF(tens, 3)                                                                   \
-  SLICEWISE_OF(tens, 4)                                                                   \
-  SLICEWISE_OF(tens, 5)                                                                   \
-  SLICEWISE_OF(tens, 6) SLICEWISE_OF(tens, 7) SLICEWISE_OF(tens, 8) SLICEWISE_OF(tens, 9) \
-      SLICEWISE_OF(tens, 10)
+#define SLICEWISE_UP_TO_TEN(tens) \
+  SLICEWISE_OF(tens, 1)           \
+  SLICEWISE_OF(tens, 2)           \
+  SLICEWISE_OF(tens, 3)           \
+  SLICEWISE_OF(tens, 4)           \
+  SLICEWISE_OF(tens, 5)           \
+  SLICEWISE_OF(tens, 6)           \
+  SLICEWISE_OF(tens, 7) SLICEWISE_OF(tens, 8) SLICEWISE_OF(tens, 9) SLICEWISE_OF(tens, 10)
 
 // All members of a record in their order.
 template <class Archive, class Record>
