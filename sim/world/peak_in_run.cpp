@@ -150,7 +150,7 @@ std::vector<scenarios::OtherPeak> other_peaks(const Scenario& scenario) {
 // CronJobs that run more or less often in the run than so much time of a week has of them: nodes
 // that come and go cost by the run.
 Diagnostics not_as_often_as_in_a_week(const Scenario& scenario) {
-  constexpr std::size_t kMost = 7 * 24 * 60;
+  constexpr std::size_t kMost = std::size_t{7} * 24 * 60;
   constexpr double kNearEnough = 0.8;
   Diagnostics found;
   if (!scenario.duration) return found;
