@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -67,7 +68,7 @@ MeasurementSource source_of(const std::vector<Measurement>& measurements, const 
         m.requests_per_second > 0) {
       continue;
     }
-    // Of whom more is known than that, more is asked: add_requests().
+    // Of whom more is known than that, more is asked: study_of_means().
     const bool is_whole = m.slice == "full" && m.active_threads >= 1;
     if (in_turns && is_whole &&
         knows_shares(process_alone(measurements, gpu, m.workload, m.batch))) {
@@ -152,36 +153,52 @@ std::vector<MeasuredCompany> companies_of(const std::vector<Measurement>& measur
 
 namespace {
 
-// Requests of copies and pairs, from the time alone, with its shares where they are known.
-void add_requests(const std::vector<Measurement>& measurements, const std::string& gpu,
-                  const std::string& file, const std::string& suffix, ValidationSet& set) {
-  const std::vector<MeasuredCompany> all = companies_of(measurements, gpu);
+// Whose requests are looked at: one study for each way of sharing and what is known of them.
+template <typename Describe>
+void add_company_studies(const std::vector<MeasuredCompany>& all, const MeasurementSource& origin,
+                         const std::string& suffix, const Describe& describe, ValidationSet& set) {
   for (const Evidence evidence : {Evidence::Utilisation, Evidence::TimeAlone}) {
     for (const bool in_turns : {true, false}) {
-      MeasurementSource source = source_of({}, gpu, false, file);
+      MeasurementSource source = origin;
       std::ranges::copy_if(all, std::back_inserter(source.companies),
                            [&](const MeasuredCompany& company) {
                              return company.in_turns == in_turns && company.evidence == evidence;
                            });
       if (source.companies.empty()) continue;
-      const bool shares = evidence == Evidence::Utilisation;
-      Study study;
-      study.id = fmt::format("measurements-{}{}{}", shares ? "requests" : "pairs",
-                             in_turns ? "" : "-mps", suffix);
+      Study study =
+          describe(evidence == Evidence::Utilisation, in_turns ? "in turns" : "under MPS");
+      study.id += (in_turns ? "" : "-mps") + suffix;
       study.mode = in_turns ? "time-slicing" : "MPS";
       study.evidence = evidence;
-      study.engine = StudyEngine::Requests;
-      study.title = fmt::format("your measurements {}, from the time alone{}",
-                                in_turns ? "in turns" : "under MPS",
-                                shares ? " and DCGM's shares" : ": beside others");
-      study.split = "the time alone, its shares and lengths of kernels are given; all others check";
-      study.parameters =
-          shares ? "none fitted: each process sends a request when the last is answered"
-                 : "none fitted: processes that never idle and can use the whole GPU, as "
-                   "gpu_util_percent of both is not given";
       add_to(set, std::move(source), std::move(study));
     }
   }
+}
+
+// Requests of copies and pairs, from the time alone, with its shares where they are known.
+Study study_of_means(bool shares, std::string_view way) {
+  Study study;
+  study.id = shares ? "measurements-requests" : "measurements-pairs";
+  study.engine = StudyEngine::Requests;
+  study.title = fmt::format("your measurements {}, from the time alone{}", way,
+                            shares ? " and DCGM's shares" : ": beside others");
+  study.split = "the time alone, its shares and lengths of kernels are given; all others check";
+  study.parameters = shares
+                         ? "none fitted: each process sends a request when the last is answered"
+                         : "none fitted: processes that never idle and can use the whole GPU, as "
+                           "gpu_util_percent of both is not given";
+  return study;
+}
+
+Study study_of_tails(bool shares, std::string_view way) {
+  Study study;
+  study.id = shares ? "measurements-p99" : "measurements-p99-times";
+  study.engine = StudyEngine::Arrivals;
+  study.title = fmt::format("p99 of your requests {}, from the time alone{}", way,
+                            shares ? " and DCGM's shares" : "");
+  study.split = "the time alone, its scatter, shares and lengths of kernels are given";
+  study.parameters = "none fitted: requests come at random, at the rate given";
+  return study;
 }
 
 // Requests at random to copies, or to one beside a process that keeps the GPU busy.
@@ -212,33 +229,15 @@ bool were_all_alone(const MeasuredCompany& company) {
                              [](const MeasuredProcess& process) { return process.alone.ns > 0; });
 }
 
-void add_tails(const std::vector<Measurement>& measurements, const std::string& gpu,
-               const std::string& file, const std::string& suffix, ValidationSet& set) {
-  for (const Evidence evidence : {Evidence::Utilisation, Evidence::TimeAlone}) {
-    for (const bool in_turns : {true, false}) {
-      MeasurementSource source = source_of({}, gpu, false, file);
-      for (const Measurement& m : measurements) {
-        if (!shares_a_whole_gpu(m, gpu) || m.requests_per_second <= 0) continue;
-        MeasuredCompany company = company_with_arrivals(measurements, m);
-        if (company.in_turns != in_turns || company.evidence != evidence) continue;
-        if (were_all_alone(company)) source.companies.push_back(std::move(company));
-      }
-      if (source.companies.empty()) continue;
-      const bool shares = evidence == Evidence::Utilisation;
-      Study study;
-      study.id = fmt::format("measurements-p99{}{}{}", shares ? "" : "-times",
-                             in_turns ? "" : "-mps", suffix);
-      study.mode = in_turns ? "time-slicing" : "MPS";
-      study.evidence = evidence;
-      study.engine = StudyEngine::Arrivals;
-      study.title =
-          fmt::format("p99 of your requests {}, from the time alone{}",
-                      in_turns ? "in turns" : "under MPS", shares ? " and DCGM's shares" : "");
-      study.split = "the time alone, its scatter, shares and lengths of kernels are given";
-      study.parameters = "none fitted: requests come at random, at the rate given";
-      add_to(set, std::move(source), std::move(study));
-    }
+std::vector<MeasuredCompany> companies_with_arrivals(const std::vector<Measurement>& measurements,
+                                                     const std::string& gpu) {
+  std::vector<MeasuredCompany> all;
+  for (const Measurement& m : measurements) {
+    if (!shares_a_whole_gpu(m, gpu) || m.requests_per_second <= 0) continue;
+    MeasuredCompany company = company_with_arrivals(measurements, m);
+    if (were_all_alone(company)) all.push_back(std::move(company));
   }
+  return all;
 }
 
 // Why no study has it; "" where one has.
@@ -306,8 +305,10 @@ Diagnostics add_studies(const std::vector<Measurement>& measurements, const std:
     turns.split = "the time alone is given; all others check";
     turns.parameters = "none fitted: processes that never idle";
     add_study(source_of(measurements, gpu, true, file), std::move(turns), set);
-    add_requests(measurements, gpu, file, suffix, set);
-    add_tails(measurements, gpu, file, suffix, set);
+    const MeasurementSource origin = source_of({}, gpu, false, file);
+    add_company_studies(companies_of(measurements, gpu), origin, suffix, study_of_means, set);
+    add_company_studies(companies_with_arrivals(measurements, gpu), origin, suffix, study_of_tails,
+                        set);
   }
   Diagnostics notes = notes_of_left_out(measurements);
   note_unused_quantiles(measurements, notes);

@@ -46,7 +46,8 @@ namespace slicewise::sim {
 //               Usage           what the time of GPUs and hosts went into
 //               Holdings        what pods hold of their nodes, by which bills are split
 //               NodeLives       nodes that start, are taken back and end; their bill
-//               NodeProvisioner Karpenter and the Cluster Autoscaler; NodeRooms: what they reckon
+//               NodeProvisioner Karpenter and the Cluster Autoscaler: which nodes start
+//               NodeDisruption  which of them they take away; PodPacking: where pods would go
 //   batch/      SteadyBatch     batch pods whose work flows at the pace that NodeRates finds
 //               BatchSteps      batch pods step by step
 //   service/    Services        requests: arrival, routing, retries, answers
