@@ -76,11 +76,16 @@ NodeDisruption::NodeDisruption(RunState& run, NodeLives& nodes, const Disruption
   for (const PoolModel& pool : run.world.pools) {
     const auto first = std::ranges::find(run.world.pools, pool.node_pool(), &PoolModel::node_pool);
     first_of_.push_back(static_cast<std::size_t>(first - run.world.pools.begin()));
+    expires_ = expires_ || (pool.most_nodes && pool.expire_after);
+  }
+  for (const WorkloadModel& workload : run.world.workloads) {
+    keeps_.push_back(keeps_node(workload.spec.pod, run.world.provisioner.kind) ? 1 : 0);
   }
 }
 
 // Source: sigs.k8s.io/karpenter, pkg/controllers/nodeclaim/expiration, Controller.Reconcile.
 void NodeDisruption::end_expired() {
+  if (!expires_) return;
   for (std::uint32_t n = 0; n < run_.cluster.nodes.size(); ++n) {
     const Node& node = run_.cluster.nodes[n];
     const PoolModel& pool = run_.cluster.pool(node);
@@ -105,8 +110,7 @@ bool NodeDisruption::ask_who_stays() {
   bool changed = false;
   any_stays_ = false;
   for (std::size_t w = 0; w < stays_.size(); ++w) {
-    const bool stays = keeps_node(run_.world.workloads[w].spec.pod, run_.world.provisioner.kind) ||
-                       budgets_.allowed(w) == 0;
+    const bool stays = keeps_[w] != 0 || budgets_.allowed(w) == 0;
     changed = (stays_[w] != 0) != stays || changed;
     stays_[w] = stays ? 1 : 0;
     any_stays_ = any_stays_ || stays;

@@ -54,7 +54,9 @@ class NodeDisruption {
   std::vector<std::size_t> first_of_;      // by pool: the first of its NodePool
   std::vector<std::uint32_t> candidates_;  // scratch
   std::vector<PodsToMove> its_;            // scratch: pods of a candidate
-  std::vector<char> stays_;                // by workload: its pods keep their node now
+  bool expires_ = false;                   // nodes of some pool have a life
+  std::vector<char> keeps_;                // by workload: its pods say that they keep their node
+  std::vector<char> stays_;                // ... or keep it now, by a budget
   bool any_stays_ = false;
   // Consolidation: the last look, how many nodes each pool had, whether that has changed, and when
   // the next one is due.

@@ -67,7 +67,9 @@ void PodPacking::begin(bool as_expected) {
 
 std::vector<PodsToMove> PodPacking::to_place(std::size_t w) const {
   std::vector<PodsToMove> all;
-  for (const auto& [pools, pods] : scheduler_.pods_pending(w)) all.push_back({w, pools, pods});
+  if (scheduler_.queue().jobs_of(w) > 0) {
+    for (const auto& [pools, pods] : scheduler_.pods_pending(w)) all.push_back({w, pools, pods});
+  }
   for (const PodsToMove& some : leaving_) {
     if (some.workload == w) all.push_back(some);
   }
