@@ -217,8 +217,8 @@ constexpr Field kNodePoolFields[] = {
         .otherwise("for ever"),
     field<&NodePool::capacity_type>(
         "capacityType", "spot",
-        "How the nodes are bought. Of a Capacity Block the run says what the shortest "
-        "one costs that it needs.")
+        "How the nodes are bought. A Capacity Block is paid for whole where a run ends with its "
+        "jobs; with a duration the run says what the shortest one costs that it needs.")
         .one_of(kCapacityTypes),
     field<&NodePool::spot>("spot", "{interruptionsPerHour: 0.03, fallback: on-demand}",
                            "EC2 takes nodes back (capacityType: spot).")

@@ -11,6 +11,7 @@
 #include "slicewise/scenarios/node_requirements.hpp"
 #include "slicewise/sim/figure_text.hpp"
 
+#include "capacity_block.hpp"
 #include "parts.hpp"
 
 namespace slicewise::sim {
@@ -188,17 +189,6 @@ models::Price agreed_price(const scenarios::PricePlan* plan, models::Price price
   return price;
 }
 
-// For how many days a block is sold that is there for so long, nullopt: for none. Source: EC2 API
-// Reference, DescribeCapacityBlockOfferings (CapacityDurationHours).
-std::optional<std::int64_t> days_of_block(Duration length) {
-  constexpr std::int64_t kMostSingleDays = 14;
-  constexpr std::int64_t kMostDays = 182;
-  const Duration day = hours(24);
-  const std::int64_t days = std::max<std::int64_t>(1, (length.ns + day.ns - 1) / day.ns);
-  if (days > kMostDays) return std::nullopt;
-  return days <= kMostSingleDays ? days : (days + 6) / 7 * 7;
-}
-
 // A block is paid for whole: says what that is. False: such a block is not sold.
 bool is_sold_as_block(const Scenario& scenario, const NodePool& pool, const models::Price& price,
                       Diagnostics& found) {
@@ -209,8 +199,8 @@ bool is_sold_as_block(const Scenario& scenario, const NodePool& pool, const mode
     return false;
   }
   // Until the jobs are done: nobody knows how long that is.
-  const auto days = days_of_block(scenario.duration.value_or(Duration{}));
-  if (!days) {
+  const std::int64_t days = days_of_block(scenario.duration.value_or(Duration{}));
+  if (days > kDaysOfLongestBlock) {
     add_diagnostic(
         found, Code::ValueRange, pool.instance_type.where,
         fmt::format("a run of {} on a Capacity Block, which is sold for 182 days at most",
@@ -218,13 +208,14 @@ bool is_sold_as_block(const Scenario& scenario, const NodePool& pool, const mode
         "another capacityType, or a shorter run");
     return false;
   }
-  const Usd each = cost_of(price.usd, hours(24) * *days);
+  const Usd each = cost_of(price.usd, hours(24) * days);
   add_diagnostic(found, Code::PriceDerived, pool.instance_type.where,
                  fmt::format("nodes of {} are a Capacity Block of {}, the shortest{}: "
-                             "{}${:.2f}, paid at once; costs are those of the time of the run",
-                             pool.name.value, *days == 1 ? "1 day" : fmt::format("{} days", *days),
+                             "{}${:.2f}, paid at once{}",
+                             pool.name.value, days == 1 ? "1 day" : fmt::format("{} days", days),
                              scenario.duration ? " for the run" : "",
-                             scenario.duration ? "" : "at least ", to_dollars(each) * pool.nodes));
+                             scenario.duration ? "" : "at least ", to_dollars(each) * pool.nodes,
+                             scenario.duration ? "; costs are those of the time of the run" : ""));
   return true;
 }
 
@@ -490,6 +481,8 @@ std::optional<PoolModel> model_pool(const Scenario& scenario, const NodePool& po
   model.where = pool.nodes_where.line > 0 ? pool.nodes_where : pool.name.where;
   model.nodes = pool.nodes;
   model.most_nodes = pool.most_nodes;
+  model.paid_by_block =
+      pool.capacity_type == CapacityType::CapacityBlock && !scenario.duration.has_value();
   model.weight = pool.weight;
   model.consolidation = pool.consolidation.value_or(scenario.provisioner.consolidation);
   model.consolidate_after = pool.consolidate_after.value_or(scenario.provisioner.consolidate_after);

@@ -191,6 +191,7 @@ struct PoolModel {
   std::vector<std::string> late_labels;  // of them, that nodes get once they have joined: no
                                          // provisioner knows them before
   models::Price price;
+  bool paid_by_block = false;  // until its Capacity Block ends; else for the time of the run
   std::optional<SpotModel> spot;
 
   // The NodePool of Karpenter's that starts its nodes, whose instance types several pools may be.

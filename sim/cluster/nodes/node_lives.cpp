@@ -6,6 +6,7 @@
 #include "slicewise/scenarios/node_requirements.hpp"
 #include "slicewise/sim/kernel/far_times.hpp"
 
+#include "../../world/capacity_block.hpp"
 #include "../control/pod_life.hpp"
 #include "../control/terminations.hpp"
 #include "../entity_streams.hpp"
@@ -304,7 +305,8 @@ void NodeLives::bill(std::uint32_t n) {
   Node& node = run_.cluster.nodes[n];
   const PoolModel& pool = run_.cluster.pool(node);
   NodeLife& life = node.life;
-  const Duration billed = run_.now - life.launched;
+  const Duration up = run_.now - life.launched;
+  const Duration billed = pool.paid_by_block ? hours(24) * days_of_block(up) : up;
   shares_.clear();
   for (std::size_t layout = 0; layout < pool.layouts.size(); ++layout) {
     for (const DomainId domain : node.domains_under[layout]) {
@@ -322,15 +324,15 @@ void NodeLives::bill(std::uint32_t n) {
   const bool idle_to_the_end =
       node.stage == NodeStage::Ready && life.first_pod == kNever && !life.of_least;
   const bool needless = life.started && (life.needless || idle_to_the_end);
-  const bool free = run_.now >= life.taken_at && billed < kFreeWhenTakenBack;
+  const bool free = run_.now >= life.taken_at && up < kFreeWhenTakenBack;
   const UsdPerHour price = free ? UsdPerHour{} : hourly_price(pool, life.on_demand);
   NodeRecord& record = run_.record.nodes[n];
   const CostLedger cost = node_cost({price, billed, start_over - life.launched, needless}, shares_);
   if (run_.recorder != nullptr) run_.recorder->nodes().ends(node, n, run_.now, price, cost.total);
   pods_.holdings().split(n, cost);
   record.cost += cost;
-  record.up += billed;
-  if (needless) run_.record.pools[index(node.pool)].thrash += billed;
+  record.up += up;
+  if (needless) run_.record.pools[index(node.pool)].thrash += up;
 }
 
 }  // namespace slicewise::sim

@@ -454,6 +454,27 @@ TEST(Billing, AMinuteAtLeastForEachLaunch) {
   EXPECT_NEAR(to_dollars(r.cost.monthly), kPrice / 60 * 730 * 3.6, 1e-5);
 }
 
+// A job of some minutes has a day of it, and what is left of that is idle; a run of an hour stands
+// for longer ones.
+TEST(Billing, ACapacityBlockIsPaidForUntilItEnds) {
+  Scenario s = elastic(1, 1, 1);
+  s.workloads[0].measured->device.value = "H200";
+  s.node_pools[0].instance_type.value = "p5e.48xlarge";
+  s.node_pools[0].capacity_type = scenarios::CapacityType::CapacityBlock;
+  s.node_pools[0].nodes = 1;
+  s.node_pools[0].most_nodes.reset();
+  s.provisioner = {};
+  s.duration = hours(1);
+  const UsdPerHour price{from_dollars(39.8)};
+  const CostLedger sample = demo::result(s).cost.ledger;
+  EXPECT_EQ(sample.total - sample.control_plane, cost_of(price, hours(1)));
+  s.duration.reset();
+  const CostLedger block = demo::result(s).cost.ledger;
+  EXPECT_EQ(block.total - block.control_plane, cost_of(price, hours(24)));
+  EXPECT_EQ(parts_of(block) + block.control_plane, block.total);
+  EXPECT_EQ(block.useful, sample.useful);
+}
+
 // The first scan that finds the pod 30 s old starts a node: on the bill from 42 s, Ready at 82 s,
 // GPU at 118 s. Without the label it is a node without GPUs at 90 s, and another starts.
 TEST(ClusterAutoscaler, NeedsTheAcceleratorLabelToWaitForTheGpu) {

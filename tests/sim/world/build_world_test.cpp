@@ -394,8 +394,9 @@ TEST(BuildWorld, CapacityBlocksArePaidForWhole) {
   };
   EXPECT_THAT(bill(hours(1)), HasSubstr("a Capacity Block of 1 day, the shortest"));
   EXPECT_THAT(bill(hours(1)), HasSubstr("$1910.40, paid at once"));  // 2 x 24 x 39.8
-  EXPECT_THAT(bill({}), HasSubstr("1 day, the shortest: at least $1910.40"))
-      << "until jobs are done";
+  EXPECT_THAT(bill(hours(1)), HasSubstr("costs are those of the time of the run"));
+  EXPECT_THAT(bill({}), HasSubstr("1 day, the shortest: at least $1910.40, paid at once"))
+      << "until jobs are done, which is then in the bill";
   EXPECT_THAT(bill(hours(25)), HasSubstr("of 2 days"));
   EXPECT_THAT(bill(hours(24 * 14)), HasSubstr("of 14 days"));
   EXPECT_THAT(bill(hours(24 * 14 + 1)), HasSubstr("of 21 days"));
