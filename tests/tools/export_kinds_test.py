@@ -341,7 +341,8 @@ esac
             _, told = self.script("rollback.sh", code=1)
             self.assertIn("apply.sh of this folder has not been run, or was taken back", told)
             with unittest.mock.patch.dict(os.environ, LISTED=listed):
-                self.script("apply.sh")
+                applied, _ = self.script("apply.sh")
+            self.assertRegex(applied, r"rollout status deployment/\S+ --timeout=15m\n$")
             with unittest.mock.patch.dict(os.environ, LISTED='[{"name":"nvdp","revision":"4"}]'):
                 self.script("apply.sh")
                 said, _ = self.script("rollback.sh")
