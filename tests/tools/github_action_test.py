@@ -180,6 +180,29 @@ class Gate(Runner):
         self.assertRegex(told, r"^### GPU run: aws-cifar10  ✗ \d+ more OOM kills")
         self.assertIn("<failure", pathlib.Path(self.outputs()["junit"]).read_text(encoding="utf-8"))
 
+    def test_the_comment_has_no_tick_where_a_condition_fails_the_job(self):
+        """It said "1 objective newly passes" with a tick while the job was red for its p99."""
+        self.install()
+        text = (self.repository / SCENARIO).read_text(encoding="utf-8")
+        self.commit(text.replace("mean: 20/s", "mean: 30/s"))
+        result = self.script("gate", scenario=SCENARIO, verb="run", base=self.base,
+                             arguments="--replications\n1", fail_on="p99:+1%")
+        self.assertEqual(result.returncode, MISSED, result.stderr)
+        told = pathlib.Path(self.outputs()["difference"]).read_text(encoding="utf-8")
+        self.assertRegex(told, r"(?m)^### GPU run: .*✗")
+        self.assertNotIn("✓", told.splitlines()[1])
+
+    def test_a_new_scenario_is_judged_by_itself(self):
+        self.install()
+        text = (self.repository / SCENARIO).read_text(encoding="utf-8")
+        (self.repository / "gpu/new.yaml").write_text(text.replace("mean: 20/s", "mean: 70/s"), encoding="utf-8")
+        self.git("add", ".")
+        self.git("commit", "-qm", "another")
+        result = self.script("gate", scenario="gpu/new.yaml", verb="run", base=self.base,
+                             arguments="--replications\n1", fail_on="slo.newlyFailing")
+        self.assertEqual(result.returncode, MISSED, result.stderr)
+        self.assertIn("✗", (self.temp / "summary").read_text(encoding="utf-8"))
+
     def test_no_change_passes(self):
         self.install()
         result = self.script("gate", scenario=SCENARIO, verb="run", base=self.base,
