@@ -125,9 +125,7 @@ TEST(Plan, LooksForAsMuchHeadroomAsPoliciesAskFor) {
   }
 }
 
-// Half of a GPU, of which a policy allows 60 %: no objective breaks first.
-TEST(Plan, HeadroomEndsWhereAPolicyDenies) {
-  using Op = scenarios::PolicyNode::Op;
+Scenario half_of_a_t4() {
   Workload half =
       demo::service(1, 50, milliseconds(10), scenarios::ServiceTime::Law::Deterministic);
   half.measured->device.value = "T4";
@@ -138,16 +136,39 @@ TEST(Plan, HeadroomEndsWhereAPolicyDenies) {
   scenario.duration = seconds(60);
   scenario.warmup = seconds(1);
   scenario.replications = 2;
-  scenario.policies = {policy("busy", "gpu.busy", Op::LessEqual, policy_number(0.6))};
+  return scenario;
+}
+
+Expected<Plan> plan_of_one_node(const Scenario& scenario) {
   PlanOptions options = small_space();
   options.headroom = true;
   options.max_nodes = 1;
   options.strategies = {"exclusive"};
-  const auto plan = make_plan(set_with(scenario), 0, demo::catalogue(), options);
+  return make_plan(set_with(scenario), 0, demo::catalogue(), options);
+}
+
+// A policy allows 60 % of the GPU: no objective breaks first.
+TEST(Plan, HeadroomEndsWhereAPolicyDenies) {
+  using Op = scenarios::PolicyNode::Op;
+  Scenario scenario = half_of_a_t4();
+  scenario.policies = {policy("busy", "gpu.busy", Op::LessEqual, policy_number(0.6))};
+  const auto plan = plan_of_one_node(scenario);
   ASSERT_TRUE(plan);
   ASSERT_FALSE(plan->options.empty());
   EXPECT_EQ(plan->headroom_binding, "policy busy");
   EXPECT_LT(plan->headroom_fails.value(), 1.4);
+}
+
+// The same pools had both verdicts: "ok" as the scenario's own, and denied as an option.
+TEST(Plan, OwnPoolsNeedTheHeadroomThatPoliciesAskFor) {
+  using Op = scenarios::PolicyNode::Op;
+  Scenario scenario = half_of_a_t4();
+  scenario.policies = {policy("room", "headroom", Op::GreaterEqual, policy_number(3))};
+  const auto plan = plan_of_one_node(scenario);
+  ASSERT_TRUE(plan && plan->today);
+  EXPECT_TRUE(plan->options.empty());
+  EXPECT_EQ(plan->today->figures.denied_by, std::vector<std::string>{"room"});
+  EXPECT_FALSE(plan->today->figures.stands() || plan->keep_as_is);
 }
 
 // They said "by chance: other random numbers miss one", and "at least 3 nodes: more than 3 nodes".
