@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -122,12 +123,12 @@ class OutputFiles(unittest.TestCase):
 
 
 class Interrupt(unittest.TestCase):
-    def interrupted(self, *command):
+    def interrupted(self, *command, number=signal.SIGINT):
         """The document that a long command writes when it is interrupted after a second."""
         process = subprocess.Popen(
             [BINARY, *command, "--replications", "100000", "--jobs", "1", "-o", "json"],
             cwd=ROOT, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        interrupt_at_work(process, after_s=0.5)
+        interrupt_at_work(process, 0.5, number)
         output, errors = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 130, errors)
         self.assertIn("interrupted", errors)
@@ -140,6 +141,9 @@ class Interrupt(unittest.TestCase):
         self.assertEqual(document["metadata"]["replications"], 100000)
         for variant in document["variants"]:
             self.assertLess(variant["replications"], 100000)
+
+    def test_a_job_whose_deadline_has_come_says_what_it_has(self):
+        self.interrupted("run", "-f", EXAMPLE, number=signal.SIGTERM)
 
     def test_so_do_the_commands_that_search(self):
         shared = ("-f", "scenarios/examples/shared-inference.yaml", "--variant")

@@ -280,6 +280,7 @@ const std::atomic<bool>& catch_interrupt() {
   action.sa_handler = on_interrupt;
   action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);  // timeout(1), a Job's deadline
   return flag;
 }
 

@@ -95,8 +95,8 @@ std::string progress_text(std::int64_t done, std::int64_t total, const std::stri
 // dates. `since`: the start of the trace, in its own time.
 std::string simulated_time(const std::optional<std::int64_t>& origin_unix_s, Duration since);
 
-// From the first call on, Ctrl-C sets the flag that is returned instead of ending the program. A
-// second Ctrl-C ends it at once. Of a Host it is its flag.
+// From the first call on, Ctrl-C or SIGTERM sets the flag that is returned instead of ending the
+// program. A second Ctrl-C ends it at once. Of a Host it is its flag.
 const std::atomic<bool>& catch_interrupt();
 
 }  // namespace slicewise::tools

@@ -197,7 +197,7 @@ void explain_best(const BlockSearch& search, const PlanOptions& options, Plan& p
   plan.knee = curve.knee;
   plan.binding = std::move(curve.binding);
   if (!options.flips || options.survive != Outage::None) return;
-  say_next(options, "the answer is known; what flips it is sought (--no-flips)");
+  say_next(options, "the answer is known, Ctrl-C shows it; what flips it is sought (--no-flips)");
   Flips flips = find_flips(chosen, plan.options);
   plan.flips = std::move(flips.found);
   if (flips.left_out > 0) {
