@@ -348,6 +348,7 @@ void ClusterPools::add_choices(const NodeGroupFile& group, DraftPool pool) {
                   group.object_where);
   }
   NodeLimit limit = limit_of(group);
+  if (limit.gpus) limit.gpus = std::max<std::int64_t>(1, *limit.gpus / shares_told(group, types));
   const bool is_limited = limit.nodes || limit.gpus || limit.cpu || limit.memory;
   const bool are_several = types.size() > 1 || purchases.size() > 1;
   if (are_several && !pool.most_nodes) {
@@ -375,6 +376,18 @@ void ClusterPools::add_choices(const NodeGroupFile& group, DraftPool pool) {
     }
   }
   if (pool.limit) karpenter_->limits.push_back(std::move(limit));
+}
+
+// As how many a NodeOverlay has Karpenter count each GPU of the types, in limits, too.
+std::int64_t ClusterPools::shares_told(const NodeGroupFile& group,
+                                       const std::vector<std::string>& types) const {
+  std::int64_t most = 1;
+  for (const std::string& type : types) {
+    const NodeLabels labels = labels_of(instance_called(type, options_.instances));
+    const auto told = overlay_gpus(cluster_, group, labels);
+    if (told) most = std::max(most, *told / std::max<std::int64_t>(1, gpus_of(type, options_)));
+  }
+  return most;
 }
 
 // Whether pods ask for nodes that are bought in one way, or prefer them.

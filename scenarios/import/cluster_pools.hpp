@@ -49,6 +49,7 @@ class ClusterPools {
   DraftSharing plugin_of(const NodeGroupFile& group, std::string_view mig_label,
                          std::string_view strategy_label = {}) const;
   void start_of_type(const NodeGroupFile& group, const std::string& type, DraftPool& pool) const;
+  std::int64_t shares_told(const NodeGroupFile& group, const std::vector<std::string>& types) const;
   // Nodes of a type that a NodePool's limits of GPUs, CPU and memory allow.
   std::optional<std::int64_t> most_by_limits(const NodeGroupFile& group,
                                              const std::string& type) const;

@@ -155,7 +155,10 @@ class JobTableRows {
   }
 
   bool read_share(JobField field, const char* otherwise, std::int32_t& permille) {
-    const auto share = scaled_of(text(field), map_[field].unit == "share" ? 3 : 1);
+    const bool is_share = map_[field].unit == "share";
+    std::string_view written = text(field);
+    if (!is_share && written.ends_with('%')) written.remove_suffix(1);  // "26.6%"
+    const auto share = scaled_of(written, is_share ? 3 : 1);
     if (!take(field, share, {0, 1'000}, otherwise, permille)) return false;
     if (field == JobField::GpuUse && has(field)) most_use_ = std::max(most_use_, permille);
     return true;

@@ -55,8 +55,11 @@ class Writer {
     line("kind: Scenario");
     line(fmt::format("metadata: {{name: {}}}", scalar_text(draft_.name)));
     line("spec:");
-    line(fmt::format("  region: {}",
-                     draft_.region.empty() ? "us-east-1" : in_quotes(draft_.region)));
+    if (draft_.region.empty()) {
+      lines_.todo("  region: us-east-1", "Assumed: whose prices count", "region", "prices");
+    } else {
+      line(fmt::format("  region: {}", in_quotes(draft_.region)));
+    }
     line(duration());
     if (draft_.provisioner) {
       line(

@@ -164,6 +164,8 @@ class ChartReader {
     const Node* config = document_.find("config");
     check_keys(context_, config, kPluginConfigKeys, "the chart");
     check_keys(context_, document_.find("mps"), kMpsKeys, "the chart");
+    check_keys(context_, document_.find("devicePlugin"), std::array{std::string_view("enabled")},
+               "the chart");
     if (const Entry* space = document_.entry("namespace")) {
       tell(Code::ChartNamespace, space->key_where,
            "the chart stops: an explicit 'namespace' in values.yaml is no longer supported",
@@ -194,7 +196,7 @@ class ChartReader {
     chart_.discovers = is_true(node_below(&document_, {"gfd", "enabled"})) ||
                        is_true(node_below(&document_, {"nfd", "enabled"}));
     chart_.places = document_.entry("affinity") != nullptr;
-    chart_.selects = document_.entry("nodeSelector") != nullptr;
+    chart_.selector = pairs_of(document_.find("nodeSelector"));
     read_tolerations();
     const Located<std::string> strategy = located_below(&document_, {"migStrategy"});
     chart_.strategy = strategy.value;

@@ -293,6 +293,19 @@ class ConfigReader {
            "it came with 0.15.0");
     }
     for (const ReplicatedResource& resource : config_.resources) judge_resource(resource, is_mps);
+    judge_repeated();
+  }
+
+  // Source: internal/rm/device_map.go, updateDeviceMapWithReplicas.
+  void judge_repeated() {
+    for (auto one = config_.resources.begin(); one != config_.resources.end(); ++one) {
+      const auto first = std::ranges::find(config_.resources, one->name, &ReplicatedResource::name);
+      if (first == one) continue;
+      warn(context_, Code::NameDuplicate, one->where,
+           fmt::format("{} is in the list twice: of {} and {} replicas the plugin makes the most",
+                       one->name.substr(0, 60), first->replicas, one->replicas),
+           "keep one of them");
+    }
   }
 
   void judge_resource(const ReplicatedResource& resource, bool is_mps) {

@@ -6,6 +6,7 @@
 
 #include "slicewise/lookup.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/node_requirements.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
 #include "../world/parts.hpp"
@@ -30,6 +31,19 @@ struct PinnedGpus {
   std::optional<std::int64_t> number;  // absent where it does not know
 };
 
+// Of the types that it names, or that NodePools which it names may start; empty: any.
+std::vector<std::string> types_of(const LintInput& input, const NodeRequirement& requirement) {
+  if (requirement.key == scenarios::kInstanceTypeLabel) return requirement.values;
+  std::vector<std::string> types;
+  if (requirement.key != scenarios::kNodePoolLabel) return types;
+  for (const std::string& name : requirement.values) {
+    const NodeGroupFile* pool = find_or_null(input.files.groups, name, &NodeGroupFile::name);
+    if (pool == nullptr || pool->types.empty()) return {};
+    for (const auto& type : pool->types) types.push_back(type.value);
+  }
+  return types;
+}
+
 PinnedGpus pinned_gpus(const LintInput& input, const NodeOverlayFile& overlay) {
   for (const NodeRequirement& requirement : overlay.requirements) {
     if (requirement.op != "In" || requirement.values.empty()) continue;
@@ -37,10 +51,11 @@ PinnedGpus pinned_gpus(const LintInput& input, const NodeOverlayFile& overlay) {
       const auto thousandths = scenarios::quantity_in_thousandths(requirement.values.front());
       if (thousandths && *thousandths % 1'000 == 0) return {true, *thousandths / 1'000};
     }
-    if (requirement.key != scenarios::kInstanceTypeLabel) continue;
+    const std::vector<std::string> types = types_of(input, requirement);
+    if (types.empty()) continue;
     std::set<std::int64_t> counts;
     bool all_known = true;
-    for (const std::string& name : requirement.values) {
+    for (const std::string& name : types) {
       const auto* type = input.catalogue.find_instance(name);
       all_known = all_known && type != nullptr;
       if (type != nullptr) counts.insert(type->gpu_count);
@@ -174,6 +189,19 @@ bool is_node_pool_that_grows(const NodeOffer& offer) {
          !offer.group->nodes;
 }
 
+// Whether Karpenter takes the nodes for such that have all that the pod asks for: an overlay may
+// say that they have none of it.
+bool is_known_to_hold(const LintInput& input, const NodeOffer& offer,
+                      const scenarios::PodFile& pod) {
+  return std::ranges::none_of(pod.containers, [&](const scenarios::ContainerFile& container) {
+    return std::ranges::any_of(container.amounts, [&](const ResourceAmount& asked) {
+      const NodeOverlayFile* overlay = nullptr;
+      const ResourceAmount* told = capacity_of(input, offer, asked.resource, &overlay);
+      return told != nullptr && told->amount < asked.amount;
+    });
+  });
+}
+
 // Pods that two NodePools of one weight may start nodes for.
 void judge_ties(const LintInput& input, const NodeOffer& offer) {
   if (!is_node_pool_that_grows(offer)) return;
@@ -184,7 +212,8 @@ void judge_ties(const LintInput& input, const NodeOffer& offer) {
     const scenarios::PodFile* pod =
         find_if_or_null(input.files.pods, [&](const scenarios::PodFile& one) {
           return scenarios::asks_for_gpu(one) && !one.has_ended && may_run_on(one, offer) &&
-                 may_run_on(one, other);
+                 may_run_on(one, other) && is_known_to_hold(input, offer, one) &&
+                 is_known_to_hold(input, other, one);
         });
     if (pod == nullptr) continue;
     input.tell(Code::NodePoolsTie, offer.group->where,

@@ -159,12 +159,18 @@ std::string_view pods_of(ChartValues::Chart chart) {
   return chart == ChartValues::Chart::GpuOperator ? "the GPU Operator" : "the device plugin";
 }
 
+bool may_select(const ChartValues& chart, const NodeOffer& offer) {
+  scenarios::PodFile daemon;
+  daemon.node_selector = chart.selector;
+  return lint::may_select(daemon, offer);
+}
+
 // Whether the chart's DaemonSets may be on the nodes. Of the device plugin they need not be found
 // by Node Feature Discovery; the operator goes by its labels (controllers/state_manager.go).
-void judge_tolerations(const LintInput& input, const NodeGroupFile& group,
-                       const ChartValues& chart) {
+void judge_tolerations(const LintInput& input, const NodeOffer& offer, const ChartValues& chart) {
+  const NodeGroupFile& group = *offer.group;
   const bool is_plugin = chart.chart == ChartValues::Chart::DevicePlugin;
-  if (chart.places || chart.selects || (is_plugin && !chart.deploys_plugin)) return;
+  if (chart.places || !may_select(chart, offer) || (is_plugin && !chart.deploys_plugin)) return;
   for (const scenarios::TolerationList& one : chart.tolerations) {
     const bool is_of_worker = &one != &chart.tolerations.front();
     if (is_of_worker && (is_plugin || !chart.discovers)) continue;
@@ -205,6 +211,25 @@ void judge_scheduling(const LintInput& input, const NodeOffer& offer, const Char
   }
 }
 
+// Whether the chart's nodeSelector names labels that some of the nodes have.
+void judge_selector(const LintInput& input, const ChartValues& chart) {
+  if (chart.places || !chart.deploys_plugin || chart.selector.empty()) return;
+  const auto has_nodes = [](const NodeOffer& offer) { return offer.group != nullptr; };
+  const auto selects = [&](const NodeOffer& offer) {
+    return has_nodes(offer) && may_select(chart, offer);
+  };
+  if (std::ranges::none_of(input.offers, has_nodes) || std::ranges::any_of(input.offers, selects)) {
+    return;
+  }
+  const KeyValue& first = chart.selector.front();
+  input.tell_as(
+      Severity::Warning, Code::PluginNotScheduled, first.key_where,
+      fmt::format("no GPU nodes among these files are what nodeSelector asks for ({}={}): "
+                  "the plugin is on none of them, and they offer no GPU",
+                  first.key.substr(0, 60), first.value.substr(0, 60)),
+      "name a label that the nodes have: Karpenter's are karpenter.k8s.aws/instance-*");
+}
+
 // Nodes whose image has a plugin of its own.
 void judge_builtin_plugin(const LintInput& input, const NodeOffer& offer,
                           const ChartValues* chart) {
@@ -234,6 +259,7 @@ void lint_node_labels(const LintInput& input) {
   const ChartValues* chart = chart_of(input, ChartValues::Chart::DevicePlugin);
   const ChartValues* op = chart_of(input, ChartValues::Chart::GpuOperator);
   const ChartValues* deployed = op != nullptr && op->deploys_plugin ? op : chart;
+  if (chart != nullptr && op == nullptr) judge_selector(input, *chart);
   for (const NodeGroupFile& group : input.files.groups) {
     judge_label_names(input, group);
     judge_type_names(input, group);
@@ -248,7 +274,7 @@ void lint_node_labels(const LintInput& input) {
     }
     if (!own_image && offer.group->kind != NodeGroupFile::Kind::Node) {
       for (const ChartValues& values : input.files.charts) {
-        judge_tolerations(input, *offer.group, values);
+        judge_tolerations(input, offer, values);
       }
     }
     if (offer.group->scales) {

@@ -5,6 +5,7 @@
 
 #include "slicewise/lookup.hpp"
 #include "slicewise/models/mig.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
 
 #include "lint_rules.hpp"
 
@@ -254,9 +255,9 @@ void judge_mps(const LintInput& input, const NodeOffer& offer) {
 // What the plugin calls devices before it shares them. Source: NVIDIA/k8s-device-plugin
 // internal/rm/device_map.go, updateDeviceMapWithReplicas skips all others.
 bool is_of_plugin(const ReplicatedResource& shared) {
-  const bool is_renamed = shared.name.ends_with(".shared");
-  return shared.name == kGpuResource ||
-         (shared.name.starts_with(scenarios::kMigPrefix) && !is_renamed);
+  using Kind = scenarios::GpuResource::Kind;
+  const auto gpu = scenarios::gpu_resource(shared.name);
+  return gpu && (gpu->kind == Kind::Whole || gpu->kind == Kind::Mig);
 }
 
 // Shared names that no nodes have, whatever their GPUs.
@@ -266,8 +267,8 @@ void judge_names(const LintInput& input, const PluginConfigFile& config) {
     if (is_of_plugin(shared)) continue;
     input.tell(Code::SharedResourceAbsent, shared.where,
                fmt::format("the plugin has no {} to share", shared.name.substr(0, 60)),
-               "name what there is before it is shared, nvidia.com/gpu: renameByDefault renames "
-               "the replicas");
+               "name what there is before it is shared, nvidia.com/gpu or a MIG profile as in "
+               "nvidia.com/mig-1g.5gb: renameByDefault renames the replicas");
   }
 }
 

@@ -288,6 +288,13 @@ TEST(Jobs, UnknownTablesGoByTheUsualNames) {
   EXPECT_THAT(got.remarks, HasSubstr("1 rows whose id was there before"));
 }
 
+TEST(Jobs, PercentMayHaveItsSign) {
+  const ImportedCsv got = imported_table("submit,run,gpus,use\n0,9,1,26.6%\n0,9,1,5%\n",
+                                         "arrival=submit,run=run,gpus=gpus,gpu_use=use");
+  EXPECT_THAT(got.csv, HasSubstr(",266\n"));
+  EXPECT_THAT(got.csv, HasSubstr(",50\n"));
+}
+
 TEST(Jobs, AShareOfOneIsNoPercentage) {
   const std::string table = "submit,run,gpus,use\n0,9,1,0.95\n0,9,1,0.5\n";
   const ImportedCsv percent = imported_table(table, "arrival=submit,run=run,gpus=gpus,gpu_use=use");

@@ -87,7 +87,7 @@ struct ChartValues {
   bool has_fallback = false;                // fallbackStrategies was changed
   bool discovers = false;                   // GFD or NFD label the nodes
   bool places = false;                      // affinity of its own, of the DRA driver nodeSelector
-  bool selects = false;                     // nodeSelector
+  std::vector<KeyValue> selector;           // nodeSelector
   std::string strategy;                     // migStrategy, mig.strategy; "" left to the configs
   SourceLocation strategy_where;
   std::vector<TolerationList> tolerations;
