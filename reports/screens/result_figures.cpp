@@ -193,16 +193,6 @@ int money_decimals(Usd amount) {
   return decimals;
 }
 
-std::string with_thousands(std::string digits) {
-  const std::size_t point = std::min(digits.find('.'), digits.size());
-  const std::size_t first = digits.starts_with('-') ? 1 : 0;
-  for (std::size_t at = point; at > first + 3;) {
-    at -= 3;
-    digits.insert(at, ",");
-  }
-  return digits;
-}
-
 std::string memory_text(Bytes amount) {
   const double mebibytes = static_cast<double>(amount.count) / 1048576.0;
   if (mebibytes < 1023.5) return fmt::format("{:.0f}Mi", mebibytes);

@@ -8,6 +8,7 @@
 
 #include "slicewise/reports/diagnostics_text.hpp"
 #include "slicewise/scenarios/serving.hpp"
+#include "slicewise/sim/figure_text.hpp"
 #include "slicewise/units.hpp"
 
 namespace slicewise::sim {
@@ -53,8 +54,7 @@ std::string money_text(Usd amount);
 std::string money_or_nothing(const std::optional<Usd>& amount);
 // The decimals of that rule. REQUIRES: amount >= 0.
 int money_decimals(Usd amount);
-// "107958" -> "107,958".
-std::string with_thousands(std::string digits);
+using sim::with_thousands;
 // "14.6Gi", "412Mi".
 std::string memory_text(Bytes amount);
 // "81%", "9.5%" (below ten), "<0.1%", "0%".

@@ -1,5 +1,6 @@
 #include "slicewise/sim/figure_text.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <variant>
@@ -22,6 +23,20 @@ std::string clock_text(Duration duration) {
     return fmt::format("{}d{:02}h", whole_hours / 24, whole_hours % 24);
   }
   return fmt::format("{}h{:02}m", whole_minutes / 60, whole_minutes % 60);
+}
+
+std::string with_thousands(std::string digits) {
+  const std::size_t point = std::min(digits.find('.'), digits.size());
+  const std::size_t first = digits.starts_with('-') ? 1 : 0;
+  for (std::size_t at = point; at > first + 3;) {
+    at -= 3;
+    digits.insert(at, ",");
+  }
+  return digits;
+}
+
+std::string whole_dollars(double dollars) {
+  return "$" + with_thousands(fmt::format("{:.0f}", dollars));
 }
 
 std::string short_text(double value, int digits) {

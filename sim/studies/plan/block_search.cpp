@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "slicewise/lookup.hpp"
+#include "slicewise/sim/figure_text.hpp"
 #include "slicewise/sim/result_record.hpp"
 
 #include "../probe/probe.hpp"
@@ -404,7 +405,7 @@ void say_pools(const BlockSearch& search, std::string_view what, std::span<const
   const std::string fleet = parts.size() > kMostNamed
                                 ? fmt::format("{} pools of {} nodes", parts.size(), nodes)
                                 : fmt::format("{}", fmt::join(parts, " + "));
-  search.so_far(fmt::format("{}: {}, ${:.0f} a month", what, fleet, to_dollars(monthly)));
+  search.so_far(fmt::format("{}: {}, {} a month", what, fleet, whole_dollars(to_dollars(monthly))));
 }
 
 BlockSearch search_within(const BlockSearch& search, const Scenario& base, const PlanSpace& space,

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/sim/figure_text.hpp"
+
 #include "../probe/pool_homes.hpp"
 #include "../probe/probe.hpp"
 #include "node_bounds.hpp"
@@ -80,9 +82,9 @@ std::string type_that_holds(const BlockSearch& search, const std::vector<std::st
   }
   return fmt::format(
       "no instance type that was tried holds every pod; the cheapest that does is {} ({} x {} with "
-      "{:.1f} GiB, ${:.0f} a month): --instances {}{}",
-      best->name, best->gpu_count, best->gpu_model, in_gibibytes(memory), least, best->name,
-      flag_for(search, serving));
+      "{:.1f} GiB, {} a month): --instances {}{}",
+      best->name, best->gpu_count, best->gpu_model, in_gibibytes(memory), whole_dollars(least),
+      best->name, flag_for(search, serving));
 }
 
 struct OutOfLimits {
@@ -112,8 +114,8 @@ OutOfLimits cheapest_out_of_limits(const BlockSearch& search,
 std::string limit_in_the_way(const BlockSearch& search, const OutOfLimits& nearest) {
   PoolChoice choice = *nearest.choice;
   choice.nodes = nearest.nodes;
-  std::string out = fmt::format("what could stand takes {} or more, ${:.0f} a month",
-                                describe(choice), nearest.monthly);
+  std::string out = fmt::format("what could stand takes {} or more, {} a month", describe(choice),
+                                whole_dollars(nearest.monthly));
   if (nearest.nodes > search.space.max_nodes) {
     return out + fmt::format(": --max-nodes {}", nearest.nodes);
   }
@@ -138,8 +140,8 @@ std::string beyond_the_price(const BlockSearch& search) {
   std::vector<std::string> pools;
   for (const PoolChoice& pool : found->pools) pools.push_back(describe(pool));
   const double monthly = to_dollars(found->figures.monthly);
-  return fmt::format("the cheapest that stands is {}, ${:.0f} a month: --max-cost {:.0f}",
-                     fmt::join(pools, " + "), monthly, std::ceil(monthly));
+  return fmt::format("the cheapest that stands is {}, {} a month: --max-cost {:.0f}",
+                     fmt::join(pools, " + "), whole_dollars(monthly), std::ceil(monthly));
 }
 
 }  // namespace
