@@ -47,6 +47,16 @@ const char* class_of(Emphasis emphasis) {
   return emphasis == Emphasis::Good ? "good" : emphasis == Emphasis::Bad ? "bad" : "";
 }
 
+// A sentence, in which commands stand between backticks.
+std::string sentence_markup(std::string_view text) {
+  std::string out = escaped(text);
+  if (std::ranges::count(out, '`') % 2 != 0) return out;
+  for (bool opens = true; out.find('`') != std::string::npos; opens = !opens) {
+    out.replace(out.find('`'), 1, opens ? "<code>" : "</code>");
+  }
+  return out;
+}
+
 }  // namespace
 
 HtmlTable table_of(std::string caption, const Cells& cells) {
@@ -62,12 +72,12 @@ HtmlTable table_of(std::string caption, const Cells& cells) {
 }
 
 std::string paragraph(std::string_view text, std::string_view classes) {
-  return fmt::format("<p{}>{}</p>\n", class_attribute(classes), escaped(text));
+  return fmt::format("<p{}>{}</p>\n", class_attribute(classes), sentence_markup(text));
 }
 
 std::string list_of_lines(const std::vector<std::string>& lines) {
   std::string out = "<ul>\n";
-  for (const std::string& line : lines) out += fmt::format("<li>{}</li>\n", escaped(line));
+  for (const std::string& line : lines) out += fmt::format("<li>{}</li>\n", sentence_markup(line));
   return out + "</ul>\n";
 }
 

@@ -128,9 +128,10 @@ spec: {template: {spec: {hostNetwork: true, schedulerName: mine, nodeName: a, co
 
 TEST(ImportK8s, SaysWhatIsMissingAndWhere) {
   const Written result = k8s({std::string(kDeployment), std::string(kSharedValues)});
-  ASSERT_TRUE(result.missing.starts_with(
-      "Missing: instanceType (gpu), nodes (gpu), gpuMemory (asr), measured (asr), traffic (asr). "
-      "Filled with Assumed values; see TODO lines"));
+  ASSERT_TRUE(
+      result.missing.starts_with("Missing: region (prices), instanceType (gpu), nodes (gpu), "
+                                 "gpuMemory (asr), measured (asr), traffic (asr). "
+                                 "Filled with Assumed values; see TODO lines"));
   std::istringstream lines(result.yaml);
   std::string todo = "TODO lines ";
   int number = 0;
@@ -418,8 +419,9 @@ spec:
   ASSERT_TRUE(notebook.notebooks);
   EXPECT_EQ(notebook.notebooks->users, 1);
   EXPECT_EQ(notebook.measured->provenance, Provenance::Assumed);
-  EXPECT_TRUE(result.missing.starts_with(
-      "Missing: instanceType (gpu), nodes (gpu), gpuMemory (ada), notebooks (ada)"))
+  EXPECT_TRUE(
+      result.missing.starts_with("Missing: region (prices), instanceType (gpu), nodes (gpu), "
+                                 "gpuMemory (ada), notebooks (ada)"))
       << result.yaml;
 }
 

@@ -405,8 +405,9 @@ TEST(ImportPrometheus, AScenarioHasWhatWasSeenAndSaysWhatWasNot) {
   EXPECT_THAT(scenario.yaml, HasSubstr("gpuMemory: {resident: 9000Mi}  # the most that was seen"));
   EXPECT_THAT(scenario.yaml, HasSubstr("smActive: 66.7%"));        // 20 % of 30 %
   EXPECT_THAT(scenario.yaml, HasSubstr("    nodes: 2  # TODO:"));  // one has replicas enough
-  EXPECT_THAT(scenario.missing,
-              HasSubstr("Missing: nodes (g5-xlarge), measured (asr), traffic (asr)"));
+  EXPECT_THAT(
+      scenario.missing,
+      HasSubstr("Missing: region (prices), nodes (g5-xlarge), measured (asr), traffic (asr)"));
 }
 
 TEST(ImportPrometheus, TensorFlowMapsAllMemory) {

@@ -414,7 +414,8 @@ void PodLife::remove(std::uint32_t p) {
   quotas_.remove(p);
   if (!is_bound(phase)) {
     if (phase == PodPhase::Pending) {
-      restarts_[p].left_pending |= waited_out_its_window(run_, scheduler_, run_.cluster.pods[p]);
+      restarts_[p].left_pending |=
+          scalers_.a_window_wanted(p) && waited_in_vain(run_, scheduler_, run_.cluster.pods[p]);
       scheduler_.withdraw(p);
     }
     return enter_phase(run_, p, PodPhase::Unsubmitted);

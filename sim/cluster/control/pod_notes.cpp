@@ -105,9 +105,7 @@ bool is_pending_for_good(RunState& run, const Scheduler& scheduler, const Pod& p
   return !to_come.take(pod);
 }
 
-bool waited_out_its_window(RunState& run, const Scheduler& scheduler, const Pod& pod) {
-  const auto& scaling = run.cluster.model(pod).spec.autoscaling;
-  if (!scaling || scaling->schedule.empty() || scaling->has_metric()) return false;
+bool waited_in_vain(RunState& run, const Scheduler& scheduler, const Pod& pod) {
   RoomToCome to_come(run, scheduler);
   return is_pending_for_good(run, scheduler, pod, to_come);
 }

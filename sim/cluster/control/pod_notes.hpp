@@ -40,9 +40,9 @@ class RoomToCome {
 // The run is over: whether the pod waits for a node that will not come.
 bool is_pending_for_good(RunState& run, const Scheduler& scheduler, const Pod& pod,
                          RoomToCome& to_come);
-// Of a pod that its autoscaler takes away: a window of the schedule wanted it, and no node had
-// room. Whether a run ends inside of the window or after it is the same then. What a metric wants
-// is judged by objectives.
-bool waited_out_its_window(RunState& run, const Scheduler& scheduler, const Pod& pod);
+// Of a pod that is taken away before: whether no node had room. A window of a schedule that wanted
+// it has its pods whether a run ends inside of the window or after it; what a metric wants is
+// judged by objectives.
+bool waited_in_vain(RunState& run, const Scheduler& scheduler, const Pod& pod);
 
 }  // namespace slicewise::sim

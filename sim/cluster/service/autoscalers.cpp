@@ -284,6 +284,21 @@ void Autoscalers::replica_gone(std::uint32_t p) {
   arm(scaler);
 }
 
+// More replicas than are left without it.
+bool Autoscalers::a_window_wanted(std::uint32_t p) {
+  const Pod& pod = run_.cluster.pods[p];
+  const auto& scaling = run_.cluster.model(pod).spec.autoscaling;
+  if (!scaling || scaling->schedule.empty()) return false;
+  const Scaler& scaler = scaler_of(p);
+  for (std::size_t step = 0; step < scaler.schedule.size(); ++step) {
+    const auto begins = [&](std::size_t nth) { return TimePoint{} + scaler.schedule[nth].at; };
+    const bool was_over = step + 1 < scaler.schedule.size() && begins(step + 1) <= pod.queued;
+    const auto asked = static_cast<std::size_t>(scaler.schedule[step].replicas);
+    if (!was_over && begins(step) <= run_.now && asked > scaler.wanted.size()) return true;
+  }
+  return false;
+}
+
 // Ends the pod, whatever it is doing; its place can be submitted again.
 void Autoscalers::remove_replica(std::uint32_t p) {
   std::erase_if(scaler_of(p).leaving, [p](const Scaler::Leaving& other) { return other.pod == p; });

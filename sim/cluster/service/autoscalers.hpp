@@ -108,6 +108,8 @@ class Autoscalers {
   void replica_ready(std::size_t service, std::uint32_t pod);
   // Not wanted any more: it takes no requests and ends when it has none.
   bool is_leaving(std::uint32_t pod) const { return replicas_of_[pod].leaving; }
+  // Of one that goes: whether a window of a schedule wanted it since it was queued.
+  bool a_window_wanted(std::uint32_t pod);
   // The pod has no requests inside: it goes if somebody waits for that.
   void replica_idle(std::uint32_t pod);
   // A pod that was leaving has gone: its place may be wanted again.

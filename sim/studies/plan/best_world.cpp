@@ -99,11 +99,13 @@ void add_provenance(const Scenario& base, const Catalogue& catalogue, const RunO
       plan.notes.push_back(std::move(*near));
     }
   }
-  // A block is paid for days, whatever the run takes of them.
-  if (contains(plan.options.front().pools, "capacity-block", &PoolChoice::purchase)) {
-    std::ranges::copy_if(world->findings, std::back_inserter(plan.notes),
-                         [](const Diagnostic& d) { return d.code == Code::PriceDerived; });
-  }
+  // A block is paid for days, whatever the run takes of them; times of a GPU that nobody measured
+  // are what the answer rests on.
+  const bool block = contains(plan.options.front().pools, "capacity-block", &PoolChoice::purchase);
+  std::ranges::copy_if(
+      world->findings, std::back_inserter(plan.notes), [block](const Diagnostic& d) {
+        return d.code == Code::ProfileScaled || (block && d.code == Code::PriceDerived);
+      });
   for (const PoolModel& pool : world->pools) {
     if (!pool.spot) continue;
     const double nodes =

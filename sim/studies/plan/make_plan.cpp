@@ -315,6 +315,7 @@ Expected<Plan> make_plan(const ScenarioSet& set, std::size_t variant, const Cata
   plan.control_plane_monthly = cost_of(control_plane_fee(base.control_plane), kMonth);
   plan.as_run = recorded_bill(base, catalogue);
   if (!probes.interrupted()) add_today(search, options.run, plan);
+  if (!probes.interrupted()) settle_today(set, base, catalogue, options.run, plan);
   if (!options.from.empty() && !probes.interrupted()) {
     plan.path = path_from(search, options.from, best_of(plan), options.max_changes);
     if (!probes.interrupted()) add_disruption(base, catalogue, options.run, *plan.path);

@@ -119,21 +119,17 @@ bool asks_for_headroom(const std::vector<scenarios::Policy>& policies) {
   });
 }
 
-namespace {
-
-// The scenario's own pools, which no option has to be like.
 void settle_today(const ScenarioSet& set, const Scenario& base, const Catalogue& catalogue,
                   const RunOptions& run, Plan& plan) {
+  if (!asks_for_headroom(base.policies) || !plan.today || plan.keep_as_is) return;
   const auto own = pools_as_they_stand(base, catalogue);
-  if (!own || !plan.today || plan.keep_as_is || !plan.today->figures.stands()) return;
+  if (!own || !plan.today->figures.stands()) return;
   plan.today->pools = *own;
   const Headroom headroom = headroom_of(set, base, catalogue, run, *plan.today);
   judge_with_headroom(base, catalogue, run, headroom, *plan.today);
   plan.today->pools.clear();
   plan.interrupted = plan.interrupted || headroom.interrupted;
 }
-
-}  // namespace
 
 void settle_headroom(const ScenarioSet& set, const Scenario& base, const Catalogue& catalogue,
                      const PlanOptions& options, Plan& plan) {
@@ -146,7 +142,7 @@ void settle_headroom(const ScenarioSet& set, const Scenario& base, const Catalog
     if (decides) judge_with_headroom(base, catalogue, options.run, headroom, best);
     if (best.figures.denied_by.empty()) {
       add_headroom(std::move(headroom), plan);
-      break;
+      return;
     }
     Reason why{denial_of(best.figures)};
     if (headroom.passed) {
@@ -156,9 +152,7 @@ void settle_headroom(const ScenarioSet& set, const Scenario& base, const Catalog
     plan.rejected.push_back({RejectedChoice::Stage::Simulation, best.pools.front(), std::nullopt,
                              std::move(why), std::move(best.figures)});
     plan.options.erase(plan.options.begin());
-    plan.keep_as_is = false;
   }
-  if (decides) settle_today(set, base, catalogue, options.run, plan);
 }
 
 }  // namespace slicewise::sim

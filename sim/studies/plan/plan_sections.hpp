@@ -53,6 +53,9 @@ std::optional<TellingMeasurement> telling_measurement(const World& world,
 // it is known: the best option that all policies let pass is the answer.
 void settle_headroom(const ScenarioSet& set, const Scenario& base, const Catalogue& catalogue,
                      const PlanOptions& options, Plan& plan);
+// Of the scenario's own pools, which no option has to be like, once they are simulated.
+void settle_today(const ScenarioSet& set, const Scenario& base, const Catalogue& catalogue,
+                  const RunOptions& run, Plan& plan);
 
 bool asks_for_headroom(const std::vector<scenarios::Policy>& policies);
 

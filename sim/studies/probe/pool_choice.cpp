@@ -199,7 +199,8 @@ Diagnostics late_starts(const Scenario& scenario) {
   for (const Workload& workload : scenario.workloads) {
     const Duration start = workload.startup.image_pull + workload.startup.model_load;
     const bool serves = workload.kind == WorkloadKind::Service && workload.count > 0;
-    if (!serves || workload.autoscaling || start <= scenario.warmup) continue;
+    const bool is_cold = serves && workload.startup.cold && !workload.autoscaling;
+    if (!is_cold || start <= scenario.warmup) continue;
     add_note(notes, Code::RequestsRefused, workload.name.where,
              fmt::format("the pods of \"{}\" take {} to start (image, model), the warm-up is {}: "
                          "requests between the two count as lost; --set warmup={}s leaves them out",

@@ -96,7 +96,7 @@ void check_pods(const Scenario& scenario, std::string_view what, Diagnostics& fo
 // world or more.
 Diagnostics errors_everywhere(std::span<const Expected<World>> worlds);
 
-// Services whose pods take longer to start than the warm-up lasts: what comes before counts as
+// Services whose pods start cold and take longer than the warm-up lasts: what comes before counts as
 // lost.
 Diagnostics late_starts(const Scenario& scenario);
 

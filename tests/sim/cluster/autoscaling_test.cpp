@@ -325,6 +325,14 @@ TEST(Autoscaling, WhatAWindowWantsAndNoNodeHoldsIsLost) {
     const VariantResult r = demo::result(scenario_of(w, length));
     EXPECT_EQ(r.workloads[0].left_behind.pending, 2) << length.ns;
   }
+  // The window is a floor beside a metric, too. What that alone wants is judged by objectives.
+  w.autoscaling->metric = Autoscaling::Metric::Concurrency;
+  w.autoscaling->target = 50;
+  const VariantResult floor = demo::result(scenario_of(w, seconds(1200)));
+  EXPECT_EQ(floor.workloads[0].left_behind.pending, 2);
+  EXPECT_FALSE(demo::has(floor.findings, Code::AutoscalerAtMax)) << "no load wanted them";
+  w.autoscaling->schedule.front().replicas = 4;
+  EXPECT_EQ(demo::result(scenario_of(w, seconds(1200))).workloads[0].left_behind.pending, 0);
 }
 
 TEST(Autoscaling, ARunWithinAWindowStartsWithItsReplicas) {

@@ -244,7 +244,8 @@ TEST(KarpenterTypes, TypesCostWhatTheyDoWhereTheNodesAre) {
     const std::string type = text_of("instanceType: \"");
     return text_of("  region: ") + " " + type.substr(0, type.find('"'));
   };
-  EXPECT_EQ(in_region(""), "us-east-1 g6.xlarge");
+  const std::string assumed = "us-east-1  # TODO: Assumed: whose prices count g6.xlarge";
+  EXPECT_EQ(in_region(""), assumed);
   const std::string here = "\"eu-west-1\" g5.xlarge";
   EXPECT_EQ(in_region("", "", "eu-west-1"), here);
   EXPECT_EQ(in_region("---\nkind: ClusterConfig\nmetadata: {name: c, region: eu-west-1}\n"), here);
@@ -255,8 +256,7 @@ TEST(KarpenterTypes, TypesCostWhatTheyDoWhereTheNodesAre) {
   EXPECT_EQ(in_region("{key: topology.kubernetes.io/zone, operator: In, values: [eu-west-1b]}"),
             here);
   EXPECT_EQ(in_region("", "nodeSelector: {topology.kubernetes.io/zone: eu-west-1c}, "), here);
-  EXPECT_EQ(in_region("", "nodeSelector: {topology.kubernetes.io/zone: rack-7}, "),
-            "us-east-1 g6.xlarge");
+  EXPECT_EQ(in_region("", "nodeSelector: {topology.kubernetes.io/zone: rack-7}, "), assumed);
   // The flag is right where both speak, and prices that nobody knows choose nothing.
   EXPECT_EQ(in_region("---\nkind: ClusterConfig\nmetadata: {name: c, region: us-west-2}\n", "",
                       "eu-west-1"),

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "slicewise/sim/figure_text.hpp"
 #include "slicewise/sim/plan.hpp"
 
 #include "../demo.hpp"
@@ -77,7 +78,7 @@ TEST(InterruptedFleet, KeepsTheBestThatItToldOf) {
     const PlanOption& best = plan->options.front();
     EXPECT_TRUE(best.figures.stands());
     EXPECT_EQ(best.figures.running_max, 6);
-    EXPECT_TRUE(all[n].ends_with("$" + std::to_string(std::lround(*best.goal)) + " a month"))
+    EXPECT_TRUE(all[n].ends_with(whole_dollars(*best.goal) + " a month"))
         << all[n] << ", but " << *best.goal;
   }
 }

@@ -166,9 +166,20 @@ TEST(Plan, OwnPoolsNeedTheHeadroomThatPoliciesAskFor) {
   scenario.policies = {policy("room", "headroom", Op::GreaterEqual, policy_number(3))};
   const auto plan = plan_of_one_node(scenario);
   ASSERT_TRUE(plan && plan->today);
-  EXPECT_TRUE(plan->options.empty());
   EXPECT_EQ(plan->today->figures.denied_by, std::vector<std::string>{"room"});
   EXPECT_FALSE(plan->today->figures.stands() || plan->keep_as_is);
+}
+
+// Pods that are ready when the run begins refuse nothing: the note was there all the same.
+TEST(Plan, WarnsOfPodsThatStartAfterTheWarmUpWhereTheyStartCold) {
+  Scenario scenario = light_on_t4();
+  scenario.workloads[0].startup = {seconds(60), seconds(30)};
+  for (const bool cold : {false, true}) {
+    scenario.workloads[0].startup.cold = cold;
+    const auto plan = make_plan(set_with(scenario), 0, demo::catalogue(), small_space());
+    ASSERT_TRUE(plan);
+    EXPECT_EQ(demo::has(plan->notes, Code::RequestsRefused), cold && !plan->options.empty());
+  }
 }
 
 // They said "by chance: other random numbers miss one", and "at least 3 nodes: more than 3 nodes".

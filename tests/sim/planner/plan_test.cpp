@@ -112,6 +112,18 @@ TEST(ThoroughPlan, ItsCurveOfPodsPerGpuHoldsTheOptionAsItIsRecommended) {
   EXPECT_GT(curves, 10);
 }
 
+// A run of the option says it; a plan that hangs on it did not.
+TEST(Plan, NamesTimesThatNobodyMeasuredOnItsGpu) {
+  Scenario scenario = light_on_t4();
+  EXPECT_FALSE(demo::has(make_plan(set_with(scenario), 0, demo::catalogue(), small_space())->notes,
+                         Code::ProfileScaled));
+  scenario.workloads[0].measured->device.value = "A10G";
+  PlanOptions options = small_space();
+  options.instance_types = {"g4dn.xlarge"};
+  EXPECT_TRUE(demo::has(make_plan(set_with(scenario), 0, demo::catalogue(), options)->notes,
+                        Code::ProfileScaled));
+}
+
 TEST(Plan, RefusesSharingThatDoesNotIsolateNamespaces) {
   ScenarioSet set = random_set(1);
   Scenario& scenario = set.variants.front();
