@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/lookup.hpp"
+#include "slicewise/sim/figure_text.hpp"
 #include "slicewise/sim/replay/replay.hpp"
 #include "slicewise/sim/run_size.hpp"
 
@@ -66,6 +67,30 @@ void find_parts_of_several(ReplayStudy& study, const scenarios::JobTrace& trace)
                              jobs, trace.size(), trace.row_place(first).text(),
                              trace.milli_of_each(first) / 1000.0, trace.gpus[first]),
                  "a pool of GPUs (--gpus) hands out such parts");
+  study.findings.back().severity = Severity::Warning;
+}
+
+// One wrong date makes the nodes of a month those of a decade.
+void find_gap(ReplayStudy& study, const scenarios::JobTrace& trace) {
+  constexpr Duration kOfNoInterest = hours(48);  // a weekend
+  std::size_t after = 0;
+  Duration longest;
+  for (std::size_t row = 1; row < trace.size(); ++row) {
+    const Duration gap = trace.arrival[row] - trace.arrival[row - 1];
+    if (gap > longest) {
+      longest = gap;
+      after = row;
+    }
+  }
+  if (longest <= kOfNoInterest) return;
+  const Duration all = trace.arrival[trace.size() - 1] - trace.arrival[0];
+  if (longest.ns <= all.ns / 2) return;
+  add_diagnostic(study.findings, Code::TraceRow, {},
+                 fmt::format("nothing arrives for {} between {} and {}: more than half of the time "
+                             "that is replayed, and paid for",
+                             clock_text(longest), trace.row_place(after - 1).text(),
+                             trace.row_place(after).text()),
+                 "is one of the two dates wrong?");
   study.findings.back().severity = Severity::Warning;
 }
 
@@ -257,6 +282,7 @@ Expected<ReplayStudy> replay_each(const scenarios::JobTrace& trace, const Replay
   add_ranges(ends, shares, study);
   if (!study.outcomes.empty()) find_jobs_that_never_fit(study, trace, settings.cluster);
   find_parts_of_several(study, trace);
+  find_gap(study, trace);
   add_notes_of_sharing(study);
   return study;
 }

@@ -332,5 +332,20 @@ TEST(QueuePolicies, AnInterruptedReplaySaysSo) {
   EXPECT_LT(result.finished, 200'000);
 }
 
+// A row of 1999 among those of a month made its nodes cost as much as 27 years of them.
+TEST(Replay, TellsOfTheTimeInWhichNothingArrives) {
+  constexpr std::int64_t kDay = 86'400;
+  const Scheduling fifo;
+  const auto study_of = [&](std::int64_t first) {
+    return replay_each(trace_of({{first, 60}, {50 * kDay, 60}, {60 * kDay, 60}}),
+                       on_pool(1, QueuePolicy::Fifo), {&fifo, 1}, {}, {});
+  };
+  const auto wrong = study_of(0);
+  ASSERT_TRUE(wrong && demo::has(wrong->findings, Code::TraceRow));
+  EXPECT_NE(wrong->findings.back().message.find("nothing arrives for 50d00h"), std::string::npos);
+  EXPECT_EQ(wrong->findings.back().severity, Severity::Warning);
+  EXPECT_FALSE(demo::has(study_of(45 * kDay)->findings, Code::TraceRow));
+}
+
 }  // namespace
 }  // namespace slicewise::sim
