@@ -344,7 +344,7 @@ TEST(Replay, TellsOfTheTimeInWhichNothingArrives) {
   ASSERT_TRUE(wrong && demo::has(wrong->findings, Code::TraceRow));
   EXPECT_NE(wrong->findings.back().message.find("nothing arrives for 50d00h"), std::string::npos);
   EXPECT_EQ(wrong->findings.back().severity, Severity::Warning);
-  EXPECT_FALSE(demo::has(study_of(45 * kDay)->findings, Code::TraceRow));
+  EXPECT_FALSE(demo::has(study_of(40 * kDay)->findings, Code::TraceRow));
 }
 
 }  // namespace
