@@ -351,6 +351,9 @@ bool overlay_gives_gpus(const ClusterFiles& files, const NodeGroupFile& group,
 }
 
 bool is_set_by_others(std::string_view label) {
+  if (label.starts_with("node.kubernetes.io/")) {  // kubelet's and the cloud's
+    return label == kInstanceTypeLabel || label == "node.kubernetes.io/windows-build";
+  }
   return label.find("kubernetes.io/") != label.npos || label.starts_with("karpenter") ||
          label.starts_with("nvidia.com/") || label.starts_with("feature.node") ||
          label.starts_with("eks.amazonaws.com/") || label.starts_with("alpha.eksctl.io/") ||
