@@ -1,6 +1,7 @@
 #include "slicewise/models/evidence.hpp"
 
 #include <array>
+#include <cmath>
 
 namespace slicewise::models {
 namespace {
@@ -26,6 +27,10 @@ std::string_view evidence_name(Evidence evidence) {
 
 std::string_view evidence_words(Evidence evidence) {
   return kNames.at(static_cast<std::size_t>(evidence)).words;
+}
+
+bool may_be_gain_or_loss(double gain, const ExpectedError& error) {
+  return gain != 0 && error.rows > 0 && 100 * std::abs(gain) <= error.median_percent;
 }
 
 const std::vector<ExpectedError>& published_errors() {

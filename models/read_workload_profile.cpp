@@ -12,9 +12,10 @@ std::optional<Duration> maybe_seconds(CatalogFields& fields, const std::string& 
 }
 
 // Figures that a run can draw, and in which the list of what is uncertain may name them.
-constexpr std::array<std::string_view, 9> kUncertainFigures = {
-    "soloMs", "extraPerItemMs", "capacityShare", "normP",      "bandwidthShare",
-    "duty",   "sensitivity",    "pressure",      "requestDuty"};
+constexpr std::array<std::string_view, 13> kUncertainFigures = {
+    "soloMs",    "extraPerItemMs", "capacityShare", "normP",       "bandwidthShare",
+    "duty",      "sensitivity",    "pressure",      "requestDuty", "turnUse",
+    "timeSigma", "kernelMs",       "hostMs"};
 
 }  // namespace
 

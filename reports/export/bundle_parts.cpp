@@ -79,10 +79,13 @@ std::vector<std::string> left_by_hand(const Scenario& scenario) {
   std::vector<std::string> out;
   for (const Workload& workload : scenario.workloads) {
     if (is_patched_in_place(workload)) continue;
-    const PodOwner owner = owner_of(workload);
-    out.push_back(
-        printable(fmt::format("{} {} in namespace {}, see pods/{}", owner.kind, owner.name,
-                              workload.namespace_name, patch_file(workload))));
+    const std::vector<std::string> names = object_names(scenario, workload);
+    const std::string kind = owner_of(workload).kind;
+    const std::string objects =
+        names.size() == 1 ? fmt::format("{} {}", kind, names.front())
+                          : fmt::format("{}s {} to {}", kind, names.front(), names.back());
+    out.push_back(printable(fmt::format("{} in namespace {}, see pods/{}", objects,
+                                        workload.namespace_name, patch_file(workload))));
   }
   return out;
 }

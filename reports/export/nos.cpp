@@ -86,8 +86,8 @@ nlohmann::json mps_pod(const Workload& workload) {
 }
 
 // Of what no patch merges, as a comment.
-std::string mps_pod_text(const Workload& workload) {
-  const std::string text = yaml_text(mps_pod(workload));
+std::string mps_pod_text(const scenarios::Scenario& scenario, const Workload& workload) {
+  const std::string text = for_each_object(object_names(scenario, workload), mps_pod(workload));
   return owner_of(workload).api_version.empty() ? commented(text) : text;
 }
 
@@ -116,7 +116,7 @@ Expected<ExportFiles> render_nos(const scenarios::Scenario& scenario,
             comment(
                 "nos' MPS server serves one user, and reaches pods by the IPC namespace of the "
                 "node.") +
-            mps_pod_text(workload);
+            mps_pod_text(scenario, workload);
   }
   return ExportFiles{{"nos.yaml", std::move(text)}};
 }

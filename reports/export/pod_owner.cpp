@@ -9,6 +9,8 @@
 
 #include "slicewise/nearest_name.hpp"
 
+#include "../document/document_text.hpp"
+
 namespace slicewise::reports {
 namespace {
 
@@ -55,6 +57,41 @@ PodOwner owner_of(const scenarios::Workload& workload) {
   owner.api_version = own->api_version;
   owner.rolls_out = own->rolls_out;
   return owner;
+}
+
+std::vector<std::string> object_names(const scenarios::Scenario& scenario,
+                                      const scenarios::Workload& workload) {
+  constexpr int kMostJobs = 50;  // more are the indexes of one
+  constexpr std::size_t kLongestName = 63;
+  const PodOwner owner = owner_of(workload);
+  std::vector<std::string> names = {owner.name};
+  const bool is_each_by_itself = !workload.trace && workload.pods_per_job == 1 &&
+                                 workload.part_of.value.empty() && workload.queue.value.empty() &&
+                                 !never_restarts(workload) &&
+                                 workload.pods_at_once() == workload.count;
+  if (owner.kind != "Job" || !workload.manifest.name.empty() || !is_each_by_itself ||
+      workload.count < 2 || workload.count > kMostJobs) {
+    return names;
+  }
+  std::vector<std::string> apart;
+  for (int job = 1; job <= workload.count; ++job) {
+    apart.push_back(fmt::format("{}-{}", owner.name, job));
+  }
+  const bool is_taken = std::ranges::any_of(scenario.workloads, [&](const auto& other) {
+    return other.namespace_name == workload.namespace_name &&
+           std::ranges::find(apart, owner_of(other).name) != apart.end();
+  });
+  return is_taken || apart.back().size() > kLongestName ? names : apart;
+}
+
+std::string for_each_object(const std::vector<std::string>& names, nlohmann::json patch) {
+  std::string out;
+  for (const std::string& name : names) {
+    if (!out.empty()) out += "---\n";
+    patch["metadata"]["name"] = name;
+    out += yaml_text(patch);
+  }
+  return out;
 }
 
 std::string place_of_pods(const scenarios::Workload& workload) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -21,6 +22,14 @@ struct PodOwner {
 };
 
 PodOwner owner_of(const scenarios::Workload& workload);
+
+// Its names: Jobs that fail each by itself are objects of their own where they are few, "train-1",
+// "train-2" of the workload "train"; of others one.
+std::vector<std::string> object_names(const scenarios::Scenario& scenario,
+                                      const scenarios::Workload& workload);
+
+// The patch once for each of these names, as YAML documents.
+std::string for_each_object(const std::vector<std::string>& names, nlohmann::json patch);
 
 // "deployment", as kubectl takes it.
 std::string resource_word(const PodOwner& owner);

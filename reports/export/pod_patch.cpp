@@ -6,6 +6,7 @@
 
 #include "slicewise/printable.hpp"
 #include "slicewise/reports/export.hpp"
+#include "slicewise/scenarios/jobs_apart.hpp"
 #include "slicewise/scenarios/kai_part.hpp"
 #include "slicewise/scenarios/node_requirements.hpp"
 #include "slicewise/scenarios/pod_file.hpp"
@@ -195,9 +196,9 @@ json node_selector_of(const Workload& workload) {
   return out;
 }
 
-// The Jobs of a workload are the indexes of one, and start together. Each has the limit for itself,
-// which Kubernetes has where no container is restarted in its pod. The pods of a gang are the
-// indexes of its Job.
+// The Jobs of a workload that are not objects of their own are the indexes of one, and start
+// together. Each has the limit for itself, which Kubernetes has where no container is restarted in
+// its pod. The pods of a gang are the indexes of its Job.
 void add_copies(const Workload& workload, json& job) {
   if (workload.ignore_disruptions && workload.manifest.containers.empty() &&
       never_restarts(workload)) {
@@ -359,7 +360,14 @@ std::string pod_patch(const Scenario& scenario, const Workload& workload) {
            commented(yaml_text(in_manifest(pods_of(scenario, workload), workload))) +
            pod_remarks(scenario, workload);
   }
-  return pod_remarks(scenario, workload) + yaml_text(patch_of(scenario, workload));
+  const std::vector<std::string> names = object_names(scenario, workload);
+  Workload one = workload;
+  if (names.size() > 1) one.count = 1;
+  json patch = patch_of(scenario, one);
+  if (names.size() > 1) {
+    patch["metadata"]["annotations"][scenarios::kJobsAnnotation] = owner_of(workload).name;
+  }
+  return pod_remarks(scenario, workload) + for_each_object(names, std::move(patch));
 }
 
 std::string pod_patches(const Scenario& scenario) {

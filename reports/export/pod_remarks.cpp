@@ -264,7 +264,7 @@ std::string pod_remarks(const Scenario& scenario, const Workload& workload) {
         "Job (slicewise export --to kueue); a PyTorchJob or JobSet says the same.",
         jobs > 1 ? fmt::format("One of {} Jobs like it. ", jobs) : ""));
   } else if (workload.kind == WorkloadKind::Job && of_run > 1 && !never_restarts(workload) &&
-             workload.manifest.containers.empty()) {
+             workload.manifest.containers.empty() && object_names(scenario, workload).size() == 1) {
     out += comment(fmt::format(
         "backoffLimit is that of {} Jobs together: only with restartPolicy Never has each its own.",
         of_run));

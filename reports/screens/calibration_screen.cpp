@@ -37,14 +37,19 @@ Cells point_cells(const sim::FittedProfile& fit) {
   return table;
 }
 
+std::string interval_cell(const sim::FittedFigure& figure) {
+  if (figure.between) {
+    return fmt::format("{:.2g} to {:.2g}", figure.between->least, figure.between->most);
+  }
+  return figure.half_width_95 ? fmt::format("\u00b1{:.2g}", *figure.half_width_95) : "-";
+}
+
 Cells figure_cells(const std::vector<sim::FittedFigure>& fitted) {
   Cells table{{{"FIGURE", false, 0}, {"VALUE", true, 0}, {"95 %", true, 0}, {"BASIS", false, 0}},
               {}};
   for (const sim::FittedFigure& figure : fitted) {
     table.rows.push_back(
-        {figure.name, fmt::format("{:.4g}", figure.value),
-         figure.half_width_95 ? fmt::format("\u00b1{:.2g}", *figure.half_width_95) : "-",
-         figure.basis});
+        {figure.name, fmt::format("{:.4g}", figure.value), interval_cell(figure), figure.basis});
   }
   return table;
 }

@@ -329,8 +329,7 @@ void add_unsure_gains(const StrategyComparison& comparison, std::vector<std::str
       const double off = static_cast<double>(shared.per_work_hour->nano) /
                              static_cast<double>(whole.per_work_hour->nano) -
                          1;
-      // Not a nanodollar: nothing is shared there.
-      if (off == 0 || 100 * std::abs(off) > errors.front().median_percent) continue;
+      if (!models::may_be_gain_or_loss(off, errors.front())) continue;
       add_name(unsure, fmt::format("{} ({:+.1f} %)", option_title(shared), 100 * off));
     }
     if (unsure.empty()) continue;

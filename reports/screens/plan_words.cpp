@@ -293,6 +293,11 @@ std::vector<std::string> plan_notes(const Plan& plan) {
         "smActive of {} is not given; the answer is the same for any from {} up",
         sim::few_names(plan.sm_active->workloads), percent_text(plan.sm_active->holds_from)));
   }
+  if (!plan.options.empty()) {
+    for (const sim::UnsureGain& gain : plan.options.front().figures.unsure_gains) {
+      lines.push_back("#1, " + gain_text(gain));
+    }
+  }
   lines.push_back(pods_note(plan));
   for (const Diagnostic& d : plan.notes) {
     if (!is_of_answer(d)) lines.push_back(finding_text(d));

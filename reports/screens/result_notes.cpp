@@ -126,6 +126,13 @@ std::string expectation_text(const models::ExpectedError& error) {
   return out;
 }
 
+std::string gain_text(const sim::UnsureGain& gain) {
+  return fmt::format(
+      "{}: may be gain or loss: together {:.1f} % {} is done than one after the other, and half of "
+      "such answers are off by {:.2g} %",
+      gain.mode, 100 * std::abs(gain.gain), gain.gain < 0 ? "less" : "more", gain.median_percent);
+}
+
 std::string studied(const sim::Stamp& stamp) {
   if (stamp.variants <= 1) return stamp.scenario;
   return fmt::format("{}, variant {} (of {}, see --variant)", stamp.scenario, stamp.variant,
@@ -153,6 +160,7 @@ std::vector<std::string> note_lines(std::span<const sim::VariantResult> variants
     for (const models::ExpectedError& error : variant.expected_errors) {
       add_once(lines, "error to expect of " + expectation_text(error));
     }
+    for (const sim::UnsureGain& gain : variant.unsure_gains) add_once(lines, gain_text(gain));
   }
   lines.emplace_back("not modelled: slicewise explain not-modelled");
   return lines;

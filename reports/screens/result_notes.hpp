@@ -39,6 +39,7 @@ std::string price_note(std::span<const sim::VariantResult> variants);
 // "MPS: from one co-location, half of 392 published rows were within 3.1 %, nine of ten within 11
 // %".
 std::string expectation_text(const models::ExpectedError& error);
+std::string gain_text(const sim::UnsureGain& gain);
 
 // "INTERRUPTED: 3 of 20 runs done", by variant when there are several; "" for a complete result.
 std::string interrupted_line(const sim::Result& result);

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/scenarios/cluster_files.hpp"
+#include "slicewise/scenarios/jobs_apart.hpp"
 #include "slicewise/scenarios/node_requirements.hpp"
 #include "slicewise/scenarios/recorded_window.hpp"
 
@@ -63,7 +64,9 @@ class ClusterImport {
         }
         if (running.pods > 0) workload->pods = running.pods;
         queues_.take(running.file, *workload);
-        if (!joins_gang(*workload, running.file)) draft_.workloads.push_back(std::move(*workload));
+        const bool joins =
+            joins_gang(*workload, running.file) || joins_jobs(*workload, running.file);
+        if (!joins) draft_.workloads.push_back(std::move(*workload));
       }
     }
     // They are on their nodes before the pods of others.
@@ -369,6 +372,27 @@ class ClusterImport {
     others.pods += workload.pods;
     others.cpu_milli = std::max(others.cpu_milli, workload.cpu_milli);
     others.memory_bytes = std::max(others.memory_bytes, workload.memory_bytes);
+    return true;
+  }
+
+  // Jobs that `slicewise export` wrote one by one, as long as they are alike.
+  bool joins_jobs(DraftWorkload& workload, const PodFile& file) {
+    const KeyValue* whole = annotation_of(file, kJobsAnnotation);
+    if (whole == nullptr || workload.kind != DraftWorkload::Kind::Job || workload.pods != 1) {
+      return false;
+    }
+    const auto key = [](const DraftWorkload& w) {
+      return std::tie(w.object_name, w.space, w.resource, w.gpus, w.claim, w.node_selector,
+                      w.cpu_milli, w.memory_bytes, w.backoff_limit, w.restart_policy, w.comment);
+    };
+    workload.object_name = whole->value;
+    DraftWorkload* others = find_if_or_null(
+        draft_.workloads, [&](const DraftWorkload& one) { return key(one) == key(workload); });
+    if (others == nullptr) {
+      workload.name = dns_name(whole->value, "workload");
+      return false;
+    }
+    ++others->pods;
     return true;
   }
 

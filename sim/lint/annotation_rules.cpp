@@ -8,6 +8,7 @@
 
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/jobs_apart.hpp"
 #include "slicewise/scenarios/kai_part.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
@@ -59,7 +60,7 @@ void judge_annotation(const LintInput& input, const KeyValue& given) {
                       fmt::format("no profile \"{}\" in the catalogue", given.value.substr(0, 80)),
                       "slicewise get profiles");
   }
-  if (given.key == kKindAnnotation) return;
+  if (given.key == kKindAnnotation || given.key == scenarios::kJobsAnnotation) return;
   std::vector<std::string_view> known{scenarios::kProfileAnnotation.substr(kOurs.size()),
                                       kKindAnnotation.substr(kOurs.size())};
   for (const Figure& figure : kFigures) known.push_back(figure.key.substr(kOurs.size()));

@@ -199,7 +199,10 @@ std::optional<Diagnostic> near_limit(const World& world, const std::string& work
       "measured it may lie on the other side of its limit");
 }
 
-std::vector<models::ExpectedError> expected_errors(const World& world) {
+namespace {
+
+// Those who share GPUs, by how they do.
+std::map<std::string, Together> companies_of(const World& world) {
   std::map<std::string, Together> companies;
   for (std::size_t p = 0; p < world.pools.size(); ++p) {
     if (world.pools[p].strategy == Strategy::Exclusive) continue;
@@ -209,8 +212,36 @@ std::vector<models::ExpectedError> expected_errors(const World& world) {
     if (std::ranges::none_of(world.workloads, runs_here)) continue;
     add_sharers(world, p, companies[mode_of(world.pools[p].strategy)]);
   }
+  return companies;
+}
+
+}  // namespace
+
+std::vector<UnsureGain> unsure_gains(const World& world,
+                                     std::span<const Replication> replications) {
+  std::vector<UnsureGain> out;
+  for (const auto& [mode, company] : companies_of(world)) {
+    double shared_ns = 0;
+    double one_by_one_ns = 0;
+    for (std::size_t p = 0; p < world.pools.size(); ++p) {
+      if (mode_of(world.pools[p].strategy) != mode) continue;
+      for (const Replication& r : replications) {
+        shared_ns += r.pools[p].shared_ns;
+        one_by_one_ns += r.pools[p].one_by_one_ns;
+      }
+    }
+    if (shared_ns == 0) continue;
+    const double gain = one_by_one_ns / shared_ns - 1;
+    const models::ExpectedError error = error_of(company, mode);
+    if (!models::may_be_gain_or_loss(gain, error)) continue;
+    out.push_back({mode, gain, error.median_percent});
+  }
+  return out;
+}
+
+std::vector<models::ExpectedError> expected_errors(const World& world) {
   std::vector<models::ExpectedError> out;
-  for (const auto& [mode, company] : companies) {
+  for (const auto& [mode, company] : companies_of(world)) {
     out.push_back(error_of(company, mode));
     if (company.tails && has_tails(mode)) {
       out.push_back(tail_error_of(company, mode));

@@ -94,6 +94,7 @@ VariantResult merge(const World& world, std::span<const Replication> replication
   verdict_findings(world, replications, result, result.findings);
   result.provenance = world.provenance;
   result.expected_errors = expected_errors(world);
+  result.unsure_gains = unsure_gains(world, replications);
   return result;
 }
 

@@ -19,6 +19,7 @@ VariantResult merge(const World& world, std::span<const Replication> replication
 
 // expected_errors.cpp: known before the run.
 std::vector<models::ExpectedError> expected_errors(const World& world);
+std::vector<UnsureGain> unsure_gains(const World& world, std::span<const Replication> replications);
 // ... in one pool, whose GPUs are shared; and what is known there of one of its workloads.
 models::ExpectedError expected_error(const World& world, std::size_t pool);
 // Of p99 of requests; without rows where they do not share or nobody measured who knew as much.

@@ -254,6 +254,16 @@ Record declared(Of<models::ExpectedError>) {
        field<&E::ninth_decile_percent>("ninthDecilePercent", "nine of ten rows are within it")}};
 }
 
+Record declared(Of<UnsureGain>) {
+  using G = UnsureGain;
+  return {"a gain of sharing that may be a loss: half of such predictions are as far off",
+          {field<&G::mode>("mode", "way of sharing, as `slicewise validate` names it"),
+           field<&G::gain>("gain",
+                           "what batch pods get done together on the GPUs that they share / one "
+                           "after the other - 1"),
+           field<&G::median_percent>("medianPercent", "half of the published rows are within it")}};
+}
+
 Record declared(Of<FigureRange>) {
   using F = FigureRange;
   return {"a figure of the results, where each replication drew its inputs",
@@ -312,6 +322,7 @@ Record declared(Of<VariantResult>) {
                                   "how far off the models were on published measurements of which "
                                   "as much was known, by way of sharing")
            .optional(),
+       field<&V::unsure_gains>("unsureGains", "of sharing, which may be losses").optional(),
        field<&no_headroom>("").policy("headroom"),
        field<&node_count_of>("").policy("nodes"),
        field<&gpu_busy_ratio>("").of(Unit::Ratio).policy("gpu.busy"),

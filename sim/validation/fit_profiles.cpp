@@ -165,10 +165,14 @@ class CompanyFitter {
     // From nothing to the widest that fits: the linearised fit knows no such end.
     const double width =
         parts.launch_bound ? law.capacity_share : ignorance_.half_width_95(log_time + 1);
-    out.figures.push_back({"capacityShare", law.capacity_share, width, basis});
+    std::optional<models::Between> between;
+    if (alone) between = bounds_by_donor(*p.batch, borrowed->second, law.capacity_share);
+    out.figures.push_back({"capacityShare", law.capacity_share,
+                           alone ? std::nullopt : std::optional(width), basis, between});
     p.provenance["fixedMs"] = p.provenance["workMs"] = basis;
     p.provenance["capacityShare"] =
-        alone ? basis : fmt::format("{}, 95 % within {:.2g}", basis, width);
+        between ? fmt::format("{}, {:.2f} to {:.2f}", basis, between->least, between->most)
+                : fmt::format("{}, 95 % within {:.2g}", basis, width);
     if (parts.launch_bound) {
       out.launch_bound = true;
       out.undetermined.emplace_back("capacityShare");
@@ -179,11 +183,23 @@ class CompanyFitter {
     add_shared("bandwidthShare", law.bandwidth_share, fit_.freedom.beta,
                ignorance_.half_width_95(ignorance_.beta()), p.bandwidth_share, out);
     add_uncertainty("capacityShare", width, log_time + 1, {{"soloMs", log_time}}, p);
+    p.uncertainty.back().between = between;
     add_uncertainty("normP", law.norm_p * ignorance_.half_width_95(ignorance_.norm()),
                     ignorance_.norm(), {{"soloMs", log_time}, {"capacityShare", log_time + 1}}, p);
     add_uncertainty(
         "bandwidthShare", ignorance_.half_width_95(ignorance_.beta()), ignorance_.beta(),
         {{"soloMs", log_time}, {"capacityShare", log_time + 1}, {"normP", ignorance_.norm()}}, p);
+  }
+
+  // More items fill no less of the GPU than those of the donor may do, fewer no more: as
+  // fit_law() has it.
+  models::Between bounds_by_donor(int batch, int donor, double value) const {
+    const double lent = models::law_of(fit_.calibration, donor).capacity_share;
+    const double width = ignorance_.half_width_95(2 * static_cast<std::size_t>(donor) + 1);
+    if (batch > company_.batches[static_cast<std::size_t>(donor)]) {
+      return {std::max(0.0, lent - width), 1};
+    }
+    return {0, std::min(1.0, std::max(value, lent + width))};
   }
 
   // What the measurements leave open, figures that they do not determine included: of those, what
@@ -228,8 +244,13 @@ class CompanyFitter {
     if (first == nullptr) return std::nullopt;
     const double mean =
         std::accumulate(repeats.begin(), repeats.end(), 0.0) / static_cast<double>(repeats.size());
-    out.figures.push_back({name, mean, half_width_95(repeats), "measured"});
+    const std::optional<double> width = half_width_95(repeats);
+    out.figures.push_back({name, mean, width, width ? "measured" : "measured once"});
     out.profile.provenance[name] = origin_of(*first, how);
+    if (width.value_or(0) > 0) {
+      out.profile.provenance[name] += fmt::format(", 95 % within {:.2g}", *width);
+      out.profile.uncertainty.push_back({name, *width, {}});
+    }
     return mean;
   }
 
@@ -266,7 +287,7 @@ class CompanyFitter {
       // In place of what was believed before.
       std::erase_if(out.figures, [&](const FittedFigure& other) { return other.name == name; });
       std::erase_if(p.uncertainty, [&](const auto& other) { return other.figure == name; });
-      out.figures.push_back({name, value, std::nullopt, basis});
+      out.figures.push_back({name, value, std::nullopt, basis, between});
       p.provenance[name] = basis;
       p.uncertainty.push_back(
           {name, std::max({0.0, between.most - value, value - between.least}), {}, between});
@@ -307,16 +328,17 @@ class CompanyFitter {
     const auto of_class = capacity_of_class(p, catalogue_);
     if (!of_class) return;
     const std::string basis =
-        fmt::format("{} {} of the catalogue, which have {:.2f} to {:.2f}", kBorrowedOfClass,
-                    of_class->profiles, of_class->least, of_class->most);
+        fmt::format("{} {} of the catalogue", kBorrowedOfClass, of_class->profiles);
+    const models::Between between{of_class->least, of_class->most};
     p.capacity_share = of_class->value;
-    p.provenance["capacityShare"] = basis;
+    p.provenance["capacityShare"] =
+        fmt::format("{}, which have {:.2f} to {:.2f}", basis, between.least, between.most);
     p.uncertainty.push_back(
         {"capacityShare",
-         std::max(of_class->most - of_class->value, of_class->value - of_class->least),
+         std::max(between.most - of_class->value, of_class->value - between.least),
          {},
-         models::Between{of_class->least, of_class->most}});
-    out.figures.push_back({"capacityShare", of_class->value, std::nullopt, basis});
+         between});
+    out.figures.push_back({"capacityShare", of_class->value, std::nullopt, basis, between});
   }
 
   // A figure that all batches of the workload have alike.

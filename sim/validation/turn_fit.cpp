@@ -4,11 +4,14 @@
 #include <numeric>
 #include <set>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "slicewise/models/execution_law.hpp"
+#include "slicewise/models/least_squares.hpp"
 #include "slicewise/portable_math.hpp"
+#include "slicewise/sim/metrics/time_summary.hpp"
 
 #include "neighbour_fit.hpp"
 #include "profile_parts.hpp"
@@ -39,9 +42,17 @@ class TurnPairs {
     for (std::size_t n = 0; n < jobs_.size(); ++n) {
       FittedProfile& fit = *jobs_[n];
       fit.profile.turn_use = use_[n];
-      fit.figures.push_back({"turnUse", use_[n], std::nullopt, "fitted"});
-      fit.profile.provenance["turnUse"] =
-          "fitted in turns beside others, of which the one that uses most has 1";
+      if (width_[n] == 0) {
+        fit.figures.push_back({"turnUse", use_[n], std::nullopt, "uses most of them, has 1"});
+        fit.profile.provenance["turnUse"] = "fitted in turns beside others, which use no more";
+        continue;
+      }
+      fit.figures.push_back({"turnUse", use_[n], width_[n], "fitted"});
+      fit.profile.uncertainty.push_back({"turnUse", width_[n], {}});
+      fit.profile.provenance["turnUse"] = fmt::format(
+          "fitted in turns beside others, of which the one that uses most has 1, 95 % within "
+          "{:.2g}",
+          width_[n]);
     }
     for (const Measurement* m : seen_) add_point(*m);
   }
@@ -101,13 +112,40 @@ class TurnPairs {
     }
     const std::vector<std::size_t> group = groups();
     use_.assign(jobs_.size(), 1);
+    width_.assign(jobs_.size(), 0);
+    const auto [known, off] = known_of(logs);
     for (std::size_t n = 0; n < jobs_.size(); ++n) {
-      double most = logs[n];
+      std::size_t most = n;
       for (std::size_t other = 0; other < jobs_.size(); ++other) {
-        if (group[other] == group[n]) most = std::max(most, logs[other]);
+        if (group[other] == group[n] && logs[other] > logs[most]) most = other;
       }
-      use_[n] = portable_exp(logs[n] - most);
+      if (most == n) continue;
+      use_[n] = portable_exp(logs[n] - logs[most]);
+      std::vector<double> apart(jobs_.size(), 0.0);
+      apart[n] = 1;
+      apart[most] = -1;
+      width_[n] = use_[n] * off * std::sqrt(known.variance(apart));
     }
+  }
+
+  // What the pairs say of the logarithms, and how far off each of them is, 95 %.
+  std::pair<models::Determination, double> known_of(const std::vector<double>& logs) const {
+    models::Design design{jobs_.size(), std::vector<double>(ratios_.size() * jobs_.size())};
+    double squares = 0;
+    for (std::size_t r = 0; r < ratios_.size(); ++r) {
+      const Ratio& ratio = ratios_[r];
+      design.values[r * design.columns + ratio.first] += 1;
+      design.values[r * design.columns + ratio.second] -= 1;
+      const double off = logs[ratio.first] - logs[ratio.second] - ratio.log_ratio;
+      squares += off * off;
+    }
+    models::Determination known(design);
+    const double spare = static_cast<double>(ratios_.size() - known.rank());
+    const double noise = spare > 0 ? std::sqrt(squares / spare) : 0;
+    // Each is of two speeds.
+    const double least = std::sqrt(2.0) * kLeastNoise;
+    const double quantile = noise > least ? student_t_975(spare) : kNormal95;
+    return {std::move(known), quantile * std::max(noise, least)};
   }
 
   // By job, those that met, directly or over others: the number of the first of them.
@@ -144,6 +182,7 @@ class TurnPairs {
   std::vector<const Measurement*> seen_;
   std::vector<Ratio> ratios_;
   std::vector<double> use_;
+  std::vector<double> width_;  // of 95 %; 0: it is the one that uses most
 };
 
 }  // namespace

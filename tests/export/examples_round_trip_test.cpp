@@ -97,9 +97,6 @@ sim::VariantResult figures_of(Scenario scenario, const models::Catalogue& catalo
 
 // By "file variant", and why they are simulated in another way.
 const std::map<std::string, std::string> kOther = {
-    {"aws-cifar10 after-greedy", "its Jobs are exported as one, which fails as a whole"},
-    {"aws-cifar10-g5 after-greedy", "likewise"},
-    {"aws-cifar10-p4d after-greedy", "likewise"},
     {"manual-sharing manual", "its pods ask for no GPU: nothing says that they use one"},
     {"karpenter-thrash cluster-autoscaler",
      "node groups get the label by which the autoscaler waits for the GPUs of a node"},

@@ -144,6 +144,27 @@ TEST(RoundTrip, QueuesOfKai) {
   EXPECT_TRUE(again.node_pools.at(0).kai);
 }
 
+// Each fails by itself: two on each GPU map all of its memory, and the first of them lives.
+TEST(RoundTrip, JobsThatFailEachByThemselves) {
+  Scenario given = round_trip_sample("demo-after");
+  Workload& workload = given.workloads.front();
+  workload.kind = scenarios::WorkloadKind::Job;
+  workload.count = 3;
+  workload.backoff_limit = 2;
+  const Scenario again = expect_round_trip(given, {"helm-values", "karpenter", "pod-patch"});
+  ASSERT_EQ(again.workloads.size(), 1U);
+  EXPECT_EQ(again.workloads[0].backoff_limit, 2);
+  EXPECT_EQ(again.workloads[0].part_of.value, "");
+  const std::string text = pod_patches(given);
+  for (const char* name : {"cifar10-1\n", "cifar10-2\n", "cifar10-3\n"}) {
+    EXPECT_NE(text.find(name), std::string::npos) << text;
+  }
+  EXPECT_EQ(text.find("completions"), std::string::npos);
+  given.workloads.push_back(workload);  // whose name is taken
+  given.workloads.back().name.value = "cifar10-2";
+  EXPECT_NE(pod_patches(given).find("completions: 3"), std::string::npos);
+}
+
 // Growing pools, who makes them grow, and Jobs of several pods.
 TEST(RoundTrip, RangesOfNodesAndJobsOfSeveralPods) {
   Scenario given = round_trip_sample("several-pools");

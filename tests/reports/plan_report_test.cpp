@@ -366,6 +366,20 @@ TEST(PlanReport, WhatIsNoWorseIsKept) {
   EXPECT_TRUE(read->keep_as_is);
 }
 
+TEST(PlanReport, AGainThatMayBeALossIsSaidOfTheBest) {
+  sim::Plan plan = sample_plan();
+  const TextStyle wide{false, true, 0};
+  EXPECT_THAT(Report(plan).table(wide, false), Not(HasSubstr("gain or loss")));
+  plan.options.front().figures.unsure_gains = {{"MPS", -0.012, 8.5}};
+  EXPECT_THAT(Report(plan).table(wide, false),
+              HasSubstr("#1, MPS: may be gain or loss: together 1.2 % less is done than one after "
+                        "the other, and half of such answers are off by 8.5 %"));
+  const auto read = read_plan({"plan.json", Report(plan).json()});
+  ASSERT_TRUE(read);
+  ASSERT_EQ(read->options.front().figures.unsure_gains.size(), 1U);
+  EXPECT_EQ(read->options.front().figures.unsure_gains.front().gain, -0.012);
+}
+
 TEST(PlanReport, JobsThatAnOptionLeavesUnfinishedAreSaid) {
   sim::Plan plan = sample_plan();
   const TextStyle wide{false, true, 0};

@@ -43,6 +43,32 @@ TEST(FitProfiles, TheBatchOfANeighbourCounts) {
   EXPECT_THAT(refused.error().front().help, HasSubstr("beside_batch"));
 }
 
+// Fewer items fill no more of the GPU than those of the donor may do.
+TEST(FitProfiles, WhatABatchBorrowsIsBoundedByTheDonor) {
+  const auto read = models::read_measurements(
+      {"m.csv",
+       "workload,gpu,latency_ms,sharing,clients,batch\n"
+       "a,A10G,10,,,1\na,A10G,18,,,4\na,A10G,30,mps,2,4\na,A10G,40,,,16\n"},
+      shipped());
+  ASSERT_TRUE(read.has_value());
+  const auto fitted = fit_profiles(*read, shipped());
+  ASSERT_TRUE(fitted.has_value());
+  ASSERT_EQ(fitted->profiles.size(), 3U);
+  const auto figure = [&](std::size_t profile) {
+    return *std::ranges::find(fitted->profiles[profile].figures, "capacityShare",
+                              &FittedFigure::name);
+  };
+  const FittedFigure donor = figure(1);
+  ASSERT_TRUE(figure(0).between && figure(2).between && donor.half_width_95);
+  EXPECT_DOUBLE_EQ(figure(0).between->most, std::min(1.0, donor.value + *donor.half_width_95));
+  EXPECT_DOUBLE_EQ(figure(2).between->least, donor.value - *donor.half_width_95);
+  EXPECT_LE(figure(0).value, figure(0).between->most);
+  const auto& drawn = fitted->profiles[0].profile.uncertainty;
+  const auto known = std::ranges::find(drawn, "capacityShare", &models::FigureUncertainty::figure);
+  ASSERT_NE(known, drawn.end());
+  EXPECT_TRUE(known->between.has_value());
+}
+
 // Nothing but 20 ms: all of the GPU was taken. By hand, of profiles with a batch of 1 and of 8.
 TEST(FitProfiles, ATimeAloneBorrowsTheShareOfProfilesLikeIt) {
   const auto read = models::read_measurements(

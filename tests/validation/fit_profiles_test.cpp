@@ -290,7 +290,7 @@ TEST(FitProfiles, ABatchMeasuredOnceBorrowsFromTheNext) {
   ASSERT_TRUE(fitted.has_value());
   ASSERT_EQ(fitted->profiles.size(), 2U);
   const FittedProfile& fit = fitted->profiles.back();
-  EXPECT_EQ(fit.profile.provenance.at("capacityShare"), "borrowed from batch 1");
+  EXPECT_THAT(fit.profile.provenance.at("capacityShare"), HasSubstr("borrowed from batch 1, "));
   EXPECT_NEAR(to_seconds(*fit.profile.solo_step), 2 * kSoloSeconds, 1e-4);
   EXPECT_GT(*fit.profile.capacity_share, *fitted->profiles.front().profile.capacity_share);
 }
@@ -417,11 +417,49 @@ TEST(FitProfiles, TurnsBesideOneOtherSayHowMuchOfTheirsTheyUse) {
   for (const FittedProfile& fit : fitted->profiles) {
     EXPECT_NEAR(fit.profile.turn_use.value_or(0), use.at(fit.profile.title), 1e-6);
     EXPECT_LT(fit.mean_error_percent, 0.1) << fit.profile.title;
+    const auto figure = std::ranges::find(fit.figures, "turnUse", &FittedFigure::name);
+    ASSERT_NE(figure, fit.figures.end());
+    // Each pair is two speeds of 1 % each; the largest is 1 whatever it is.
+    if (fit.profile.title == "whole") {
+      EXPECT_FALSE(figure->half_width_95);
+      continue;
+    }
+    const double each = 1.96 * std::sqrt(2.0) * 0.01 / std::sqrt(2.0);  // the pair has two rows
+    EXPECT_NEAR(figure->half_width_95.value_or(0), each * figure->value, 1e-4);
+    EXPECT_TRUE(std::ranges::any_of(fit.profile.uncertainty,
+                                    [](const auto& known) { return known.figure == "turnUse"; }));
   }
   std::erase_if(rows, [](const Measurement& m) { return m.beside == "half"; });
   const auto one_sided = fit_profiles(rows, shipped());
   ASSERT_TRUE(one_sided && !one_sided->notes.empty());
   EXPECT_THAT(one_sided->notes.front().message, HasSubstr("of which there is no row"));
+}
+
+// Of several rows that say it, their mean has an interval; of one it has none.
+TEST(FitProfiles, MeansOfRowsHaveIntervals) {
+  Measurement first = by_law("full", 1);
+  first.host_time = milliseconds(3);
+  first.kernel_time = microseconds(50);
+  Measurement second = first;
+  second.host_time = milliseconds(5);
+  second.kernel_time = {};
+  const auto fitted = fit_profiles(std::vector{first, second}, shipped());
+  ASSERT_TRUE(fitted);
+  const FittedProfile& fit = fitted->profiles.front();
+  const auto figure = [&](const char* name) {
+    return *std::ranges::find(fit.figures, name, &FittedFigure::name);
+  };
+  // Student's t of one degree of freedom, 12.7, times the deviation of a mean of two, 1.
+  EXPECT_NEAR(figure("hostMs").half_width_95.value_or(0), 12.706, 0.001);
+  EXPECT_FALSE(figure("kernelMs").half_width_95);
+  EXPECT_EQ(figure("kernelMs").basis, "measured once");
+  EXPECT_THAT(fit.profile.provenance.at("hostMs"), HasSubstr("95 % within 13"));
+  const auto is_known = [&](const char* name) {
+    return std::ranges::find(fit.profile.uncertainty, name, &models::FigureUncertainty::figure) !=
+           fit.profile.uncertainty.end();
+  };
+  EXPECT_TRUE(is_known("hostMs"));
+  EXPECT_FALSE(is_known("kernelMs"));
 }
 
 // SMs bound the capacity share, memory what bandwidth limits, and both with GPU_UTIL the duty.

@@ -30,6 +30,10 @@ struct ExpectedError {
   double ninth_decile_percent = 0;  // nine of ten rows are within it
 };
 
+// Whether what sharing gains, as a share of what is done one after the other, is as near to nothing
+// as half of such predictions are off: it may be a loss. Exactly 0: nothing is shared.
+bool may_be_gain_or_loss(double gain, const ExpectedError& error);
+
 // As `slicewise validate` finds them, which a test holds them to: a run does not predict all rows
 // anew. In the order of the enum and of the modes above.
 const std::vector<ExpectedError>& published_errors();

@@ -40,8 +40,9 @@ struct FittedPoint {
 struct FittedFigure {
   std::string name;
   double value = 0;
-  std::optional<double> half_width_95;  // absent: not from these measurements
+  std::optional<double> half_width_95;  // absent: see `between`, or `basis` says why
   std::string basis;                    // "measured", "fitted", "borrowed from batch 8", "default"
+  std::optional<models::Between> between = std::nullopt;  // bounds, in place of a half width
 };
 
 // What would be known better after one more measurement, and where its time lies, 95 %.

@@ -63,7 +63,8 @@ struct OptionFigures {
   std::int64_t pending_max = 0;
   // Of them, where a Service scales and there were no more nodes for its pods.
   std::int64_t pending_at_limit = 0;
-  std::string bound_by;                // bounds_of() the workloads
+  std::string bound_by;  // bounds_of() the workloads
+  std::vector<UnsureGain> unsure_gains = {};
   std::vector<std::string> denied_by;  // policies with severity Deny that fail
   std::vector<std::string> warned_by;  // ... with severity Warn
   Verdict verdict;

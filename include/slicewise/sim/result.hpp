@@ -445,6 +445,14 @@ struct FigureRange {
   double most = 0;
 };
 
+// What batch pods get done together on GPUs that they share, against one after the other, where
+// models::may_be_gain_or_loss() of it.
+struct UnsureGain {
+  std::string mode;  // as ExpectedError has it
+  double gain = 0;   // 0.02: 2 % more
+  double median_percent = 0;
+};
+
 struct VariantResult {
   std::string name;
   std::string description;
@@ -473,6 +481,7 @@ struct VariantResult {
   // Of its workloads that share GPUs, each way of sharing with the least that is known of one
   // there.
   std::vector<models::ExpectedError> expected_errors;
+  std::vector<UnsureGain> unsure_gains;
   Verdict verdict;
   Diagnostics findings;
   ProvenanceCounts provenance;

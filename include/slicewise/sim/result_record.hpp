@@ -74,6 +74,7 @@ struct Spelling<models::Evidence> {
   static std::string_view of(E evidence) { return models::evidence_name(evidence); }
 };
 Record declared(Of<models::ExpectedError>);
+Record declared(Of<UnsureGain>);
 template <>
 struct Spelling<GpuRoom::Bound> {
   using Bound = GpuRoom::Bound;

@@ -45,17 +45,34 @@ void SteadyBatch::settle(NodeId id) {
   const double elapsed_ns = static_cast<double>((run_.now - settled).ns);
   settled = run_.now;
   if (elapsed_ns == 0 || run_.cluster.pool(node).exact) return;
+  // Of one GPU, whose domains follow each other.
+  std::uint32_t gpu = 0;
+  int pods = 0;
+  double one_by_one_ns = 0;
+  const auto add_shared = [&] {
+    PoolRecord& record = run_.record.pools[index(node.pool)];
+    if (pods > 1) record.shared_ns += elapsed_ns;
+    if (pods > 1) record.one_by_one_ns += one_by_one_ns;
+    pods = 0;
+    one_by_one_ns = 0;
+  };
   for (const DomainId domain_id : node.domains()) {
+    const Domain& domain = run_.cluster.domains[index(domain_id)];
+    if (domain.gpu != gpu) add_shared();
+    gpu = domain.gpu;
     usage_.switched(domain_id, paces_.switch_share[index(domain_id)] * elapsed_ns);
-    for (const std::uint32_t owner : run_.cluster.domains[index(domain_id)].owner) {
+    for (const std::uint32_t owner : domain.owner) {
       if (owner == kNoOwner) continue;
       const Pod& pod = run_.cluster.pods[owner];
-      if (pod.phase == PodPhase::Working && pod.domain == domain_id) settle_pod(owner, elapsed_ns);
+      if (pod.phase != PodPhase::Working || pod.domain != domain_id) continue;
+      one_by_one_ns += settle_pod(owner, elapsed_ns);
+      ++pods;
     }
   }
+  add_shared();
 }
 
-void SteadyBatch::settle_pod(std::uint32_t p, double elapsed_ns) {
+double SteadyBatch::settle_pod(std::uint32_t p, double elapsed_ns) {
   const Pod& pod = run_.cluster.pods[p];
   const PodPace& pace = paces_.pods[p];
   const Demand& demand = run_.cluster.demand(pod);
@@ -75,6 +92,7 @@ void SteadyBatch::settle_pod(std::uint32_t p, double elapsed_ns) {
   const double by_cpu = elapsed_ns * (unhindered - pace.units_per_second) * alone_s;
   record.stretched_by_gpu += nanoseconds(static_cast<std::int64_t>(by_gpu));
   record.stretched_by_cpu += nanoseconds(static_cast<std::int64_t>(by_cpu));
+  return units * alone_s * 1e9;
 }
 
 void SteadyBatch::resolve(NodeId id) {

@@ -40,7 +40,8 @@ class SteadyBatch {
   double unsettled_ns(NodeId node) const;
 
  private:
-  void settle_pod(std::uint32_t pod, double elapsed_ns);
+  // Returns the time that the work which the pod did takes alone, in nanoseconds.
+  double settle_pod(std::uint32_t pod, double elapsed_ns);
   double vcpus_in_use(const Node& node) const;
 
   RunState& run_;

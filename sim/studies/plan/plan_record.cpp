@@ -218,6 +218,7 @@ Record declared(Of<OptionFigures>) {
        field<&F::bound_by>("boundBy", "what limits its workloads, and which")
            .optional()
            .csv(19, "boundBy"),
+       field<&F::unsure_gains>("unsureGains", "of sharing, which may be losses").optional(),
        field<&F::denied_by>("deniedBy", "policies with severity Deny that fail").optional(),
        field<&F::warned_by>("warnedBy", "policies with severity Warn that fail").optional(),
        field<&F::stands>("stands", "meets all objectives, loses no pod, and no policy denies it")

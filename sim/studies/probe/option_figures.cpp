@@ -66,6 +66,7 @@ OptionFigures figures_of(const VariantResult& result) {
       result.findings, [](const Diagnostic& d) { return d.code == Code::NodeLimitReached; });
   if (has_scaled && is_short) figures.pending_at_limit = figures.pending_max;
   figures.bound_by = bounds_of(result);
+  figures.unsure_gains = result.unsure_gains;
   figures.verdict = result.verdict;
   add_policies(result.policies, figures);
   return figures;

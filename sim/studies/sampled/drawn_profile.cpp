@@ -87,6 +87,12 @@ void move_by(WorkloadProfile& profile, const models::FigureUncertainty& known, d
     draw_time(profile.solo_step);
   } else if (figure == "extraPerItemMs") {
     draw_time(profile.extra_per_item);
+  } else if (figure == "kernelMs") {
+    draw_time(profile.kernel_time);
+  } else if (figure == "hostMs") {
+    draw_time(profile.host_time);
+  } else if (figure == "timeSigma") {
+    shift(profile.time_sigma, known, score, kMost);
   } else if (figure == "normP" && profile.norm_p) {
     profile.norm_p = std::clamp(lognormal(*profile.norm_p, known, score), 1.0, models::kHardNorm);
   } else if (figure == "capacityShare") {
@@ -97,6 +103,8 @@ void move_by(WorkloadProfile& profile, const models::FigureUncertainty& known, d
     shift(profile.duty, known, score, 1);
   } else if (figure == "requestDuty") {
     shift(profile.request_duty, known, score, 1);
+  } else if (figure == "turnUse") {
+    shift(profile.turn_use, known, score, 1);
   } else if (figure == "sensitivity") {
     shift(profile.sensitivity, known, score, kMost);
   } else if (figure == "pressure") {

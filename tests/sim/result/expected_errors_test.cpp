@@ -1,4 +1,6 @@
 // What error a result says to expect, by what is known of the workloads that share.
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "../demo.hpp"
@@ -33,6 +35,26 @@ TEST(ExpectedErrors, AreThoseOfRowsFromAsMuchAsIsKnown) {
   alone.measured->sm_active.reset();
   const auto less = expected_of(demo::scenario(demo::pool(4), {alone}));
   EXPECT_EQ(less[0].evidence, Evidence::TimeAlone);
+}
+
+// Four in turns on each GPU, whose kernels run for nine tenths of the time: what they gain is about
+// what the switches cost.
+TEST(ExpectedErrors, AGainThatIsNearerToNothingThanTheyAreMayBeALoss) {
+  const auto result_of = [](double busy, int jobs) {
+    scenarios::Workload job = measured(demo::training(jobs));
+    job.measured->gpu_busy = busy;
+    return demo::result(demo::scenario(demo::pool(4), {job}));
+  };
+  const VariantResult near = result_of(0.9, 16);
+  ASSERT_EQ(near.unsure_gains.size(), 1U);
+  EXPECT_EQ(near.unsure_gains[0].mode, "time-slicing");
+  EXPECT_LE(100 * std::abs(near.unsure_gains[0].gain), near.unsure_gains[0].median_percent);
+  const double one_by_one = 16 * 100 * 18;
+  EXPECT_NEAR(near.unsure_gains[0].gain, one_by_one / (4 * to_seconds(near.makespan.mean)) - 1,
+              0.005);
+  EXPECT_TRUE(result_of(0.4, 16).unsure_gains.empty()) << "they get twice as much done";
+  EXPECT_TRUE(result_of(1, 16).unsure_gains.empty()) << "they lose a tenth";
+  EXPECT_TRUE(result_of(0.9, 4).unsure_gains.empty()) << "each has a GPU of its own";
 }
 
 TEST(ExpectedErrors, OfAssumedTimesNothingIsKnown) {

@@ -62,6 +62,24 @@ TEST(DrawnProfile, WhatLiesBetweenBoundsIsDrawnBetweenThem) {
   EXPECT_NEAR(at_most, 0.025 * kDraws, 0.01 * kDraws);
 }
 
+TEST(DrawnProfile, DrawsEveryFigureThatIsUncertain) {
+  models::WorkloadProfile profile = uncertain(1, 0.1);
+  profile.extra_per_item = milliseconds(5);
+  profile.kernel_time = milliseconds(1);
+  profile.host_time = milliseconds(2);
+  profile.time_sigma = 0.3;
+  profile.turn_use = 0.5;
+  for (const char* figure : {"extraPerItemMs", "kernelMs", "hostMs", "timeSigma", "turnUse"}) {
+    profile.uncertainty.push_back({figure, 0.1, {}});
+  }
+  const models::WorkloadProfile drawn = drawn_profile(profile, 7, 1);
+  EXPECT_NE(drawn.extra_per_item, profile.extra_per_item);
+  EXPECT_NE(drawn.kernel_time, profile.kernel_time);
+  EXPECT_NE(drawn.host_time, profile.host_time);
+  EXPECT_NE(drawn.time_sigma, profile.time_sigma);
+  EXPECT_NE(drawn.turn_use, profile.turn_use);
+}
+
 // 4,000 draws: deviations are a half width / 1.96 within 4 %, correlations come back within 0.03.
 TEST(DrawnProfile, HasTheDeviationsAndCorrelationsThatItIsGiven) {
   const models::WorkloadProfile profile = uncertain(1.96, 0.098);

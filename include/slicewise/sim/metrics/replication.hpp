@@ -49,7 +49,7 @@ struct NodeRecord {
   Usd switching;  // what context switches took from what pods hold
 };
 
-// Of a pool whose nodes come and go.
+// Of a pool, most of it where its nodes come and go.
 struct PoolRecord {
   int most = 0;                       // nodes at once
   std::int64_t launches = 0;          // after the start of the run
@@ -59,6 +59,10 @@ struct PoolRecord {
   std::int64_t on_demand = 0;         // started as on-demand after an interruption
   std::int64_t layouts_given_up = 0;  // changes: a budget kept pods there too long
   Duration thrash;                    // node time of nodes started without need
+  // GPU time that several batch pods shared, and what their work would have taken of it one after
+  // the other.
+  double shared_ns = 0;
+  double one_by_one_ns = 0;
 };
 
 // Pods that waited for a node: the stages of their way, added up.
