@@ -93,12 +93,12 @@ Design jacobian(const Residuals& residuals, std::size_t observations, std::span<
   for (std::size_t i = 0; i < at.size(); ++i) {
     const double above = std::min(at[i] + kStep, bounds[i].most);
     const double below = std::max(at[i] - kStep, bounds[i].least);
+    if (above <= below) continue;
     moved[i] = above;
     residuals(moved, up);
     moved[i] = below;
     residuals(moved, down);
     moved[i] = at[i];
-    if (above <= below) continue;
     for (std::size_t r = 0; r < observations; ++r) {
       design.values[r * at.size() + i] = (up[r] - down[r]) / (above - below);
     }

@@ -85,9 +85,10 @@ double percent_off(double predicted, double measured) {
 
 class CompanyFitter {
  public:
-  CompanyFitter(const Company& company, const models::Catalogue& catalogue)
+  CompanyFitter(const Company& company, const models::Catalogue& catalogue, bool leave_out)
       : company_(company),
         catalogue_(catalogue),
+        leave_out_(leave_out),
         fit_(best_law(company)),
         ignorance_(company, fit_),
         line_(batch_line(company)) {}
@@ -384,7 +385,7 @@ class CompanyFitter {
   // What a fit says of a setting that it has not seen; nothing when too little is left of the
   // batch.
   std::optional<double> left_out(const Measurement& measured) const {
-    if (company_.settings_of(measured.batch) < 3) return std::nullopt;
+    if (!leave_out_ || company_.settings_of(measured.batch) < 3) return std::nullopt;
     Company rest = company_;
     // What all batches share hangs on no single setting of many: then its batch alone is fitted
     // anew.
@@ -400,6 +401,7 @@ class CompanyFitter {
 
   const Company& company_;
   const models::Catalogue& catalogue_;
+  bool leave_out_;
   Fit fit_;
   Ignorance ignorance_;
   std::optional<BatchLine> line_;
@@ -440,11 +442,10 @@ void summarize(FittedProfile& out) {
 }
 
 }  // namespace
-}  // namespace profile_fit
 
-Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measurements,
-                                      const models::Catalogue& catalogue,
-                                      std::span<const models::LlmShape> shapes) {
+Expected<FittedProfiles> fit_all(std::span<const models::Measurement> measurements,
+                                 const models::Catalogue& catalogue,
+                                 std::span<const models::LlmShape> shapes, bool leave_out) {
   if (measurements.size() > kMostMeasurements) {
     return tl::unexpected(Diagnostics{make_diagnostic(
         Code::ValueRange, measurements[kMostMeasurements].where,
@@ -452,25 +453,25 @@ Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measu
                     kMostMeasurements),
         "calibrate one workload at a time, or give the median of repeats")});
   }
-  std::map<std::pair<std::string, std::string>, profile_fit::Company> companies;
+  std::map<std::pair<std::string, std::string>, Company> companies;
   FittedProfiles out;
-  out.steps = profile_fit::fit_steps(measurements, shapes, catalogue, out.notes);
+  out.steps = fit_steps(measurements, shapes, catalogue, out.notes);
   models::note_unused_quantiles({measurements.begin(), measurements.end()}, out.notes);
   std::vector<models::Measurement> pairs;
   for (const models::Measurement& m : measurements) {
     out.date = std::max(out.date, m.date);
-    if (m.served && profile_fit::has_step(out.steps, m)) continue;
+    if (m.served && has_step(out.steps, m)) continue;
     if (m.requests_per_second > 0) continue;  // its time is that of a queue
     if (!m.beside.empty()) {
       pairs.push_back(m);
       continue;
     }
-    profile_fit::Company& company = companies[{m.workload, m.gpu}];
-    (profile_fit::follows_law(m) ? company.law : company.turns).push_back(m);
+    Company& company = companies[{m.workload, m.gpu}];
+    (follows_law(m) ? company.law : company.turns).push_back(m);
   }
   Diagnostics problems;
   for (auto& [name, company] : companies) {
-    profile_fit::refuse_other_units(company, problems);
+    refuse_other_units(company, problems);
     for (const models::Measurement& m : company.law) company.batches.push_back(m.batch);
     std::ranges::sort(company.batches);
     // std::ranges::unique is beyond clang 14 with libstdc++ 12.
@@ -486,13 +487,13 @@ Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measu
   }
   if (!problems.empty()) return tl::unexpected(std::move(problems));
   for (const auto& [name, company] : companies) {
-    profile_fit::note_other_units(company, out.notes);
-    const profile_fit::CompanyFitter fitter(company, catalogue);
+    note_other_units(company, out.notes);
+    const CompanyFitter fitter(company, catalogue, leave_out);
     for (int size = 0; size < static_cast<int>(company.batches.size()); ++size) {
       out.profiles.push_back(fitter.profile(size));
     }
   }
-  problems = profile_fit::unclear_pairs(out, pairs);
+  problems = unclear_pairs(out, pairs);
   if (!problems.empty()) return tl::unexpected(std::move(problems));
   const auto in_turns =
       std::stable_partition(pairs.begin(), pairs.end(), [](const models::Measurement& m) {
@@ -500,13 +501,21 @@ Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measu
       });
   const std::vector<models::Measurement> turns(in_turns, pairs.end());
   pairs.erase(in_turns, pairs.end());
-  profile_fit::add_neighbours(pairs, out);
-  profile_fit::add_turn_uses(turns, catalogue, out);
+  add_neighbours(pairs, leave_out, out);
+  add_turn_uses(turns, catalogue, out);
   for (FittedProfile& profile : out.profiles) {
-    profile_fit::add_origin(profile);
-    profile_fit::summarize(profile);
+    add_origin(profile);
+    summarize(profile);
   }
   return out;
+}
+
+}  // namespace profile_fit
+
+Expected<FittedProfiles> fit_profiles(std::span<const models::Measurement> measurements,
+                                      const models::Catalogue& catalogue,
+                                      std::span<const models::LlmShape> shapes) {
+  return profile_fit::fit_all(measurements, catalogue, shapes, true);
 }
 
 }  // namespace slicewise::sim

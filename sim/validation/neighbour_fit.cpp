@@ -81,7 +81,7 @@ class Neighbours {
     }
   }
 
-  void add_points() {
+  void add_points(bool leave_out) {
     for (std::size_t i = 0; i < pairs_.size(); ++i) {
       const Measurement& m = *pairs_[i];
       FittedProfile& fit = *alone_of(fitted_, m);
@@ -89,9 +89,8 @@ class Neighbours {
       const std::size_t client = seen_[i].client;
       const std::size_t neighbour = seen_[i].neighbour;
       FittedPoint point{m, in_ms(m.time), alone * slowdown_in(found_, client, neighbour), {}};
-      if (const auto unseen = slowdown_without(client, neighbour)) {
-        point.left_out_ms = alone * *unseen;
-      }
+      const auto unseen = leave_out ? slowdown_without(client, neighbour) : std::nullopt;
+      if (unseen) point.left_out_ms = alone * *unseen;
       fit.points.push_back(std::move(point));
     }
   }
@@ -223,13 +222,13 @@ Diagnostics unclear_pairs(FittedProfiles& fitted, const std::vector<Measurement>
   return problems;
 }
 
-void add_neighbours(const std::vector<Measurement>& pairs, FittedProfiles& fitted) {
+void add_neighbours(const std::vector<Measurement>& pairs, bool leave_out, FittedProfiles& fitted) {
   std::set<std::string> gpus;
   for (const Measurement& m : pairs) gpus.insert(m.gpu);
   for (const std::string& gpu : gpus) {
     Neighbours neighbours(pairs, gpu, fitted);
     neighbours.add_figures();
-    neighbours.add_points();
+    neighbours.add_points(leave_out);
     neighbours.note_those_without_profile();
   }
 }

@@ -17,7 +17,9 @@ FittedProfile* alone_of(FittedProfiles& fitted, const models::Measurement& m);
 Diagnostics unclear_pairs(FittedProfiles& fitted, const std::vector<models::Measurement>& pairs);
 
 // Gives the profiles their sensitivity and pressure, GPU by GPU, and notes what comes of them to
-// nothing. REQUIRES: unclear_pairs() finds nothing.
-void add_neighbours(const std::vector<models::Measurement>& pairs, FittedProfiles& fitted);
+// nothing. `leave_out`: what the other pairs say of each as well. REQUIRES: unclear_pairs() finds
+// nothing.
+void add_neighbours(const std::vector<models::Measurement>& pairs, bool leave_out,
+                    FittedProfiles& fitted);
 
 }  // namespace slicewise::sim::profile_fit

@@ -15,6 +15,12 @@
 // What fit_profiles() puts together, each in a file of its name.
 namespace slicewise::sim::profile_fit {
 
+// fit_profiles(); `leave_out`: with what is fitted to the rest said of each row, four fifths of the
+// work.
+Expected<FittedProfiles> fit_all(std::span<const models::Measurement> measurements,
+                                 const models::Catalogue& catalogue,
+                                 std::span<const models::LlmShape> shapes, bool leave_out);
+
 // How the time of a step grows with its batch.
 
 // T(b) = fixed + b per_item on the whole GPU, neither below 0.

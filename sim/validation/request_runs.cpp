@@ -17,6 +17,7 @@
 #include "slicewise/sim/device/round_robin.hpp"
 
 #include "../metrics/nearest_rank.hpp"
+#include "profile_parts.hpp"
 #include "study_runs.hpp"
 
 // Requests of processes that share a GPU, on the engines that requests of Services run on: kernels
@@ -241,8 +242,9 @@ std::vector<KnownProcess> known_from_profiles(const MeasuredCompany& company,
 }
 
 FittedProfiles fitted_elsewhere(const StudyInput& input) {
-  auto fitted = fit_profiles(models::shipped_measurements(input.source.alone, input.catalogue),
-                             input.catalogue);
+  auto fitted =
+      profile_fit::fit_all(models::shipped_measurements(input.source.alone, input.catalogue),
+                           input.catalogue, {}, false);
   if (!fitted) throw std::runtime_error(input.source.alone + ": " + fitted.error()[0].message);
   return std::move(*fitted);
 }

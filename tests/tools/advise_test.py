@@ -15,7 +15,7 @@ from program import BINARY, ROOT, TIMEOUT_S, environment, interrupt_at_work, mai
 
 OBJECTS = ROOT / "scenarios/examples/logs/kubectl.json"
 INSTANCES = ("--instances", "g4dn.xlarge,g5.xlarge")
-FAST = ("--replications", "1", "--no-headroom", "--no-flips", "--max-nodes", "4")
+FAST = ("--replications", "1", "--no-headroom", "--no-flips", "--max-nodes", "4", "--set", "duration=2m")
 # A claim of DRA, which a pod names by its template.
 DRA = [
     {"kind": "Node", "apiVersion": "v1",
@@ -232,7 +232,7 @@ class Advise(unittest.TestCase):
         file = self.folder / "cluster.json"
         file.write_text(cluster(*software, **nodes), encoding="utf-8")
         self.advise("-f", file, "-q", *(("--strategies", strategies) if strategies else ()),
-                    "--set", "duration=2m", "--set", "workloads.a.slo.latencyP99=200ms",
+                    "--set", "workloads.a.slo.latencyP99=200ms",
                     "--set", "workloads.b.slo.latencyP99=200ms", instances=("--instances", instances))
         return (self.out / "README.md").read_text()
 
@@ -569,7 +569,7 @@ class Advise(unittest.TestCase):
     def test_a_recording_says_how_far_the_simulation_is_off(self):
         answers = self.folder / "answers.json"
         answers.write_text(recording(), encoding="utf-8")
-        self.advise("-f", OBJECTS, "-f", answers, "-q")
+        self.advise("-f", OBJECTS, "-f", answers, "-q", "--set", "duration=30m")
         text = (self.out / "README.md").read_text()
         row = next(line for line in text.splitlines() if line.startswith("| voice/asr | GPU in use by a pod | 30%"))
         self.assertIn('workload="asr",figure="gpuUse"', (self.out / "metrics.prom").read_text())

@@ -4,10 +4,12 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import tempfile
 import unittest
 
+import readme_test
 from program import BINARY, ROOT, environment, main, run
 
 VERBS = (["init"], ["man"], ["run"], ["plan"], ["advise"], ["compare"], ["max-load"], ["neighbours"],
@@ -20,6 +22,10 @@ VERBS = (["init"], ["man"], ["run"], ["plan"], ["advise"], ["compare"], ["max-lo
 def examples(text):
     lines = text.split("Examples:\n")[1].split("\n\n")[0].splitlines()
     return [line.strip() for line in lines]
+
+
+# These run in readme_test.py, which looks at what they print.
+SHOWN = {command for _, kind, body in readme_test.blocks() if kind == "console" for command, _ in readme_test.session(body)}
 
 
 def exit_code_of(example):
@@ -48,8 +54,12 @@ class Help(unittest.TestCase):
         path = f"{pathlib.Path(BINARY).parent}{os.pathsep}{os.environ['PATH']}"
         folder = tempfile.TemporaryDirectory()  # some write files
         self.addCleanup(folder.cleanup)
-        (pathlib.Path(folder.name) / "scenarios").symlink_to(ROOT / "scenarios")
-        ours = examples(run(*verb, "--help").stdout)
+        files = pathlib.Path(folder.name, "scenarios/examples")
+        shutil.copytree(ROOT / "scenarios/examples", files)
+        # Studies of it ask for hundreds of its runs; that they run is all that is asked here.
+        longest = files / "shared-inference.yaml"
+        longest.write_text(longest.read_text(encoding="utf-8").replace("duration: 30m", "duration: 3m"), encoding="utf-8")
+        ours = [line for line in examples(run(*verb, "--help").stdout) if line not in SHOWN]
         for example in written_for(ours) + ours:
             with self.subTest(example=example):
                 result = subprocess.run(["bash", "-c", example], cwd=folder.name, text=True,

@@ -10,7 +10,7 @@ import time
 import unittest
 
 from catalogue_test import MEASURED, OWN, SCENARIO
-from plan_test import FAST, QUICK, SHARED
+from plan_test import FAST, SHARED, WITH_RISK
 from program import BINARY, ROOT, TIMEOUT_S, environment, main, run, skip_without
 
 MPI = pathlib.Path(BINARY).with_name("slicewise-mpi")
@@ -123,7 +123,7 @@ class Ranks(unittest.TestCase):
                                  (("neighbours", "-f", SHARED, "--journal", "/no/such/file"), "keep one of a plan only"),
                                  (("run", "-f", SHARED, "--variant", "nobody"), "nobody"),
                                  (("plan", "-f", "/no/such/file"), "FILE_UNREADABLE"),
-                                 ((*QUICK, "--no-such-flag"), "--no-such-flag")):
+                                 ((*WITH_RISK, "--no-such-flag"), "--no-such-flag")):
             refused = self.mpi(3, *arguments)
             self.assertNotEqual(refused.returncode, 0)
             self.assertEqual(refused.stderr.count(words), 1, refused.stderr)

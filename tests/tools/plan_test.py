@@ -1,6 +1,7 @@
 """slicewise plan: formats, the stored plan, the journal."""
 
 import csv
+import functools
 import io
 import json
 import os
@@ -32,7 +33,13 @@ spec:
     measured: {gpuBusy: 40%, smActive: 30%, provenance: Assumed}
     slo: {waitP95: 30m}
 """
-QUICK = (*FAST, "--no-headroom", "--no-flips")
+WITH_RISK = (*FAST, "--no-headroom", "--no-flips")
+QUICK = (*WITH_RISK, "--no-risk")
+
+
+@functools.cache
+def stored_plan():
+    return run(*QUICK, "-o", "json").stdout
 
 
 class Plan(unittest.TestCase):
@@ -57,9 +64,8 @@ class Plan(unittest.TestCase):
     def test_the_best_option_is_what_run_finds(self):
         with tempfile.TemporaryDirectory() as folder:
             plan = os.path.join(folder, "plan.json")
-            self.assertEqual(run(*QUICK, "-o", "json", "--out", plan).returncode, 0)
-            document = json.loads(pathlib.Path(plan).read_text(encoding="utf-8"))
-            best = document["options"][0]
+            pathlib.Path(plan).write_text(stored_plan(), encoding="utf-8")
+            best = json.loads(stored_plan())["options"][0]
             pool = best["pools"][0]
             exported = run("export", "-f", plan, "--to", "helm-values")
             self.assertEqual(exported.returncode, 0, exported.stderr)
@@ -68,7 +74,7 @@ class Plan(unittest.TestCase):
             self.assertEqual(beyond.returncode, 3)
 
     def test_what_only_the_dra_driver_sets_up_is_planned_and_exported_for_it(self):
-        small = (*QUICK, "--no-risk", "--no-split", "--replicas", "2", "--max-nodes", "2")
+        small = (*QUICK, "--no-split", "--replicas", "2", "--max-nodes", "2")
         for flags, strategy, refusal in (
                 (("--strategies", "mpsUncapped"), "mpsUncapped", "no setting for the active thread percentage"),
                 (("--strategies", "mig+mps", "--instances", "p4d.24xlarge"), "mig+mps", "refuses MPS on MIG"),
@@ -97,7 +103,7 @@ class Plan(unittest.TestCase):
         self.assertIn("INSTANCE_RETIRED: p3.2xlarge was retired by AWS on 2025-12-20: no node of it starts", own.stdout)
 
     def test_what_only_the_dra_driver_sets_up_is_tried_when_asked_for(self):
-        tried = [json.loads(run(*QUICK, "--no-risk", "--no-split", "--replicas", "2", "--max-nodes", "2", *flags,
+        tried = [json.loads(run(*QUICK, "--no-split", "--replicas", "2", "--max-nodes", "2", *flags,
                                 "-o", "json").stdout)["counts"]["configurations"] for flags in ((), ("--dra",))]
         self.assertGreater(tried[1], tried[0])
 
@@ -176,7 +182,7 @@ class Plan(unittest.TestCase):
     def test_what_names_no_option_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
             plan = os.path.join(folder, "plan.json")
-            self.assertEqual(run(*QUICK, "-o", "json", "--out", plan).returncode, 0)
+            pathlib.Path(plan).write_text(stored_plan(), encoding="utf-8")
             for code, said, arguments in (
                     (2, "comes after the #", ("run", plan + "#best")),
                     (3, "no option 99", ("run", plan + "#99")),
@@ -274,14 +280,14 @@ class Journal(unittest.TestCase):
         self.journal = pathlib.Path(self.folder.name) / "journal"
 
     def test_a_run_that_was_cut_off_goes_on(self):
-        whole = run(*QUICK, "-o", "json", "--journal", str(self.journal))
+        whole = run(*WITH_RISK, "-o", "json", "--journal", str(self.journal))
         self.assertEqual(whole.returncode, 0, whole.stderr)
         lines = self.journal.read_bytes().splitlines(keepends=True)
-        self.assertEqual(whole.stdout, run(*QUICK, "-o", "json").stdout)
+        self.assertEqual(whole.stdout, run(*WITH_RISK, "-o", "json").stdout)
         # As a killed run leaves it: half the lines, the last one cut in the middle.
         half = lines[:len(lines) // 2]
         self.journal.write_bytes(b"".join(half) + lines[len(half)][:20])
-        resumed = run(*QUICK, "-o", "json", "--journal", str(self.journal))
+        resumed = run(*WITH_RISK, "-o", "json", "--journal", str(self.journal))
         self.assertEqual(resumed.stdout, whole.stdout)
         self.assertIn(f"note: {len(half) - 1} simulations were in", resumed.stderr)
         self.assertEqual(sorted(self.journal.read_bytes().splitlines(keepends=True)), sorted(lines))

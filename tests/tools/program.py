@@ -13,11 +13,6 @@ import tempfile
 import time
 import unittest
 
-try:
-    import jsonschema
-except ImportError:
-    jsonschema = None
-
 BINARY = os.environ["SLICEWISE_BINARY"]
 ROOT = pathlib.Path(os.environ["SLICEWISE_SOURCE_DIR"])
 EXAMPLE = "scenarios/examples/aws-cifar10.yaml"
@@ -144,7 +139,9 @@ class VerbCase(unittest.TestCase):
 
 def check_schema(case, kind, document):
     """Holds a document to the schema that the program prints for its kind."""
-    if jsonschema is None:
+    try:
+        import jsonschema  # pylint: disable=import-outside-toplevel  # most of what such a process takes to start
+    except ImportError:
         skip_without("python3-jsonschema")
     schema = json.loads(run("schema", kind).stdout)
     jsonschema.Draft7Validator.check_schema(schema)

@@ -181,7 +181,7 @@ class Advice(Server):
             out = pathlib.Path(folder, "advice")
             done = run("advise", "-f", "scenarios/examples/logs/kubectl.json", "--prometheus", self.url, "--start",
                        str(START), "--end", str(START + HOURS), "--latency", "asr_seconds", "--instances",
-                       "g4dn.xlarge,g5.xlarge", "--no-headroom", "--no-flips", "--max-nodes", "4", "--replications", "1",
+                       "g4dn.xlarge,g5.xlarge", "--no-headroom", "--no-flips", "--max-nodes", "4", "--replications", "1", "--set", "duration=5m",
                        "--out", str(out))
             self.assertEqual(done.returncode, 0, done.stderr)
             text = (out / "README.md").read_text()

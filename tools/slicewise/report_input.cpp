@@ -253,10 +253,12 @@ ExitCode simulate_set(const ReportOrigin& origin, const ReportCommand& command,
     input.html.worlds.push_back(std::move(*world));
   }
   input.html.result = std::move(*result);
-  // How far the models of these ways of sharing are from published measurements.
-  input.html.validation =
-      sim::validate(input.catalogue,
-                    sim::studies_about(input.html.result.variants, models::load_validation_set()));
+  if (input.is_drawn) {
+    // How far the models of these ways of sharing are from published measurements.
+    input.html.validation = sim::validate(
+        input.catalogue,
+        sim::studies_about(input.html.result.variants, models::load_validation_set()));
+  }
   input.notes = set.notes;
   return ExitCode::Success;
 }
@@ -299,6 +301,16 @@ void simulate_neighbours(const scenarios::Scenario& scenario, const scenarios::S
   if (matrix && !matrix->interrupted) input.html.neighbours = std::move(*matrix);
 }
 
+// What pages and charts show of the option that leads, the variant of the result.
+void study(std::size_t variant, const scenarios::Scenario& scenario,
+           const scenarios::ScenarioSet& set, const ReportCommand& command, ReportInput& input) {
+  if (!input.is_drawn) return;
+  const sim::VariantResult& result = input.html.result.variants[variant];
+  simulate_neighbours(scenario, set, result, command, input);
+  study_sensitivity(scenario, set, result, command, input);
+  record_one(variant, input);
+}
+
 ExitCode report_on_scenario(const ReportOrigin& origin, const ReportCommand& command,
                             const CommonFlags& flags, ReportInput& input) {
   scenarios::ScenarioSet set;
@@ -327,9 +339,7 @@ ExitCode report_on_scenario(const ReportOrigin& origin, const ReportCommand& com
     if (best->verdict.stands()) {
       input.html.apply = apply_files(*scenario, "variant " + best->name, input.catalogue);
     }
-    simulate_neighbours(*scenario, set, *best, command, input);
-    study_sensitivity(*scenario, set, *best, command, input);
-    record_one(static_cast<std::size_t>(best - result.variants.data()), input);
+    study(static_cast<std::size_t>(best - result.variants.data()), *scenario, set, command, input);
   }
   input.html.command = command_of(origin, result);
   input.html.document = reports::Report(result).json();
@@ -395,9 +405,7 @@ ExitCode report_on_plan(ReportOrigin origin, const ReportCommand& command, const
     }
   }
   if (!plan->options.empty() && !result.variants.empty()) {
-    simulate_neighbours(set.variants.front(), set, result.variants.front(), command, input);
-    study_sensitivity(set.variants.front(), set, result.variants.front(), command, input);
-    record_one(0, input);
+    study(0, set.variants.front(), set, command, input);
     const scenarios::Scenario best =
         sim::planned_scenario(base, plan->options.front().pools, input.catalogue);
     // Nobody applies by mistake what nobody recommends.

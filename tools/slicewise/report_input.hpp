@@ -20,6 +20,8 @@ struct ReportInput {
   PriceFile prices;
   Diagnostics notes;
   std::vector<SourceText> texts;
+  // As a page or charts: with studies of what leads, which texts do not show.
+  bool is_drawn = false;
   // Of --interactive: what goes inside the page, "" for nothing; the scenario, the --set that it
   // was read with and its traces.
   std::string engine{};

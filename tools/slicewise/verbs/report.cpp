@@ -249,6 +249,9 @@ ExitCode execute(const ReportCommand& command, const CommonFlags& flags) {
     }
   }
   ReportInput input;
+  input.is_drawn = std::ranges::any_of(outputs, [&](const ReportOutput& output) {
+    return is_page(output) || output.format == "svg";
+  });
   if (command.interactive) {
     auto engine = engine_script(command, flags);
     if (!engine) return engine.error();
