@@ -15,13 +15,15 @@ namespace slicewise::sim {
 
 // Rounded to nine decimals: Boost calls libm, whose last bit differs between machines. Without long
 // doubles, which valgrind has as doubles: constants of Boost overflow there before main().
-double student_t_975(double degrees_of_freedom) {
+double student_t(double p, double degrees_of_freedom) {
   using InDouble = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
   constexpr double kPrecision = 1e9;
   const boost::math::students_t_distribution<double, InDouble> law(degrees_of_freedom);
-  const double t = boost::math::quantile(law, 0.975);
+  const double t = boost::math::quantile(law, p);
   return std::round(t * kPrecision) / kPrecision;
 }
+
+double student_t_975(double degrees_of_freedom) { return student_t(0.975, degrees_of_freedom); }
 
 std::optional<double> half_width_95(std::span<const double> means) {
   if (means.size() < 2) return std::nullopt;

@@ -124,6 +124,9 @@ std::optional<GangFigures> gang_figures(const World& world, std::size_t workload
 // The quantile of a request's latency that an objective limits; nullopt: it limits none.
 std::optional<double> latency_quantile(scenarios::Figure figure);
 
+// So much in the unit of `value`: seconds, of one, per second.
+scenarios::FigureValue in_unit_of(const scenarios::FigureValue& value, double amount);
+
 // Objectives of one workload or pipeline against what was found.
 std::vector<ObjectiveResult> judge_objectives(const World& world, std::size_t workload,
                                               std::span<const Replication> replications,

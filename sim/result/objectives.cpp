@@ -244,14 +244,6 @@ bool has_single_tokens(const Observed& observed) {
          });
 }
 
-FigureValue in_unit_of(const FigureValue& value, double amount) {
-  return std::visit(models::Overloaded{[&](Duration) { return FigureValue(from_seconds(amount)); },
-                                       [&](Share) { return FigureValue(Share{amount}); },
-                                       [&](Rate) { return FigureValue(Rate{amount}); },
-                                       [&](double) { return FigureValue(amount); }},
-                    value);
-}
-
 bool is_observed(const ObjectiveResult& objective) {
   return !objective.is_unasked && !objective.is_absent;
 }
@@ -267,6 +259,14 @@ bool is_asked_of(const Observed& observed) {
 }
 
 }  // namespace
+
+FigureValue in_unit_of(const FigureValue& value, double amount) {
+  return std::visit(models::Overloaded{[&](Duration) { return FigureValue(from_seconds(amount)); },
+                                       [&](Share) { return FigureValue(Share{amount}); },
+                                       [&](Rate) { return FigureValue(Rate{amount}); },
+                                       [&](double) { return FigureValue(amount); }},
+                    value);
+}
 
 std::optional<double> latency_quantile(Figure figure) {
   const QuantileFigure* quantile = quantile_figure(figure);

@@ -210,6 +210,14 @@ struct PlanRisk {
   std::optional<int> second_instead;  // ... in which it misses nothing where the best one does
 };
 
+// Whether the best option holds in runs whose random numbers chose nothing, by intervals so wide
+// that those of all that could have been chosen hold together at 95 % (Bonferroni).
+struct PlanConfirmation {
+  int runs = 0;
+  std::int64_t intervals = 0;  // objectives of all configurations that stood
+  bool holds = false;          // else some interval reaches over its limit
+};
+
 // Another region, in which the same nodes cost something else.
 struct PlannedRegion {
   std::string region;
@@ -356,6 +364,7 @@ struct Plan {
   std::optional<PlanOption> kept_apart;       // of the options the first with PoolChoice::apart
   std::optional<SmActiveRange> sm_active;     // absent: the answer does not hang on it
   ProvenanceCounts provenance;                // of the best option's inputs
+  std::optional<PlanConfirmation> confirmed;  // absent: nothing is to be met, or interrupted
   std::optional<PlanRisk> risk;        // of the best option; absent: not looked for, see notes
   std::vector<PlannedSpot> spot;       // of the best option's pools
   std::vector<PlannedRegion> regions;  // that were asked for
@@ -374,7 +383,8 @@ struct PlanProbe {
   // Only whether it stands: ends at the first thing that says no, and takes more replications while
   // a limit lies within its interval.
   bool until_clear = false;
-  bool fresh = false;  // other random numbers than those by which the configuration was found
+  // Random numbers: 0 are those by which configurations are found, each other number is others.
+  int draw = 0;
   // The first replication ends as soon as it is likely what it will say: for who asks again before
   // it is relied upon. REQUIRES: until_clear.
   bool glance = false;

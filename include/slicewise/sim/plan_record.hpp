@@ -46,6 +46,7 @@ Record declared(Of<TellingMeasurement>);
 Record declared(Of<SmActiveRange>);
 Record declared(Of<PlannedSpot>);
 Record declared(Of<ObjectiveRisk>);
+Record declared(Of<PlanConfirmation>);
 Record declared(Of<PlanRisk>);
 Record declared(Of<PlannedRegion>);
 Record declared(Of<RestartLoss>);

@@ -88,6 +88,15 @@ bool stands_again(const BlockSearch& search, const PlanProbe& probe, const Optio
 std::optional<OptionFigures> fails_again(const BlockSearch& search, const PlanProbe& probe,
                                          const OptionFigures& figures);
 
+// What runs whose random numbers chose nothing say of pools.
+struct Confirmation {
+  PlanConfirmation found;
+  OptionFigures figures;  // with intervals as wide as those of all that stood must be
+};
+// As many runs as it takes, up to four times those of a search. nullopt: nothing is to be met, or
+// somebody interrupted it.
+std::optional<Confirmation> confirmation(const BlockSearch& search, std::vector<PoolChoice> pools);
+
 // What keeps the figures from standing: "misses p95 latency of asr".
 Reason miss_of(const OptionFigures& figures);
 

@@ -15,6 +15,9 @@ namespace {
 constexpr double kSavesEnough = 0.95;
 // Of more groups to ask takes longer than to find: each replication of one counts for all of them.
 constexpr std::size_t kMostAsked = 128;
+// Of more groups a search takes much longer than to find other pools for those of a division.
+constexpr std::size_t kSoonSearched = 12;
+constexpr int kMostMended = 32;
 
 }  // namespace
 
@@ -117,6 +120,9 @@ std::optional<PlanAnswer> FoundDivisions::stand_together(const std::vector<PoolC
     against = answer.figures;
   } else if (numbers == Numbers::OthersToo) {
     against = fails_again(search_, probe, *answer.figures);
+    // Of changed inputs only what comes out of the search is relied upon.
+    auto look = against || !search_.input.empty() ? std::nullopt : confirmation(search_, pools);
+    if (look && !look->found.holds) against = std::move(look->figures);
   }
   if (!against) return answer;
   if (missed != nullptr) *missed = missed_by(*against);
@@ -124,13 +130,22 @@ std::optional<PlanAnswer> FoundDivisions::stand_together(const std::vector<PoolC
 }
 
 bool FoundDivisions::refutes_best() {
-  if (found_.empty() || search_.probes.interrupted()) return false;
-  const Found& best = found_.back();
-  std::vector<std::string> missed;
-  if (stand_together(merged(best.pools), Numbers::OthersToo, &missed) || missed.empty())
-    return false;
+  for (int n = 0; n < kMostMended; ++n) {
+    if (found_.empty() || search_.probes.interrupted()) return false;
+    std::vector<std::string> missed;
+    if (stand_together(merged(found_.back().pools), Numbers::OthersToo, &missed)) return false;
+    if (!refutes_pools_of(missed)) return false;
+    if (model_.size() <= kSoonSearched || !mend(found_.back().division)) break;
+  }
+  cost_ = cap_;
+  best_.clear();
+  found_.clear();
+  return true;
+}
+
+bool FoundDivisions::refutes_pools_of(const std::vector<std::string>& missed) {
   bool any = false;
-  for (const Members& block : best.division) {
+  for (const Members& block : found_.back().division) {
     const KnownPools::Solved* solved = known_.find(block);
     const bool to_blame =
         solved != nullptr && solved->option &&
@@ -140,10 +155,22 @@ bool FoundDivisions::refutes_best() {
     known_.refute(block);
     any = true;
   }
-  if (!any) return false;
-  cost_ = cap_;
-  best_.clear();
+  return any;
+}
+
+bool FoundDivisions::mend(std::vector<Members> division) {
+  double cost = 0;
+  Found found{std::move(division), {}};
+  for (const Members& block : found.division) {
+    const auto& option = known_.best_of(block, cap_).option;
+    if (!option) return false;
+    cost += *option->goal;
+    found.pools.push_back(option->pools.front());
+  }
+  if (cost >= cap_) return false;
+  cost_ = cost;
   found_.clear();
+  found_.push_back(std::move(found));
   return true;
 }
 

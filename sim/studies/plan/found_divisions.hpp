@@ -31,8 +31,8 @@ class FoundDivisions {
   // price nothing is looked at.
   void begin_with(std::vector<PlanOption> own);
 
-  // Pools of the best one that miss something together are no options any more; whether there are
-  // any. The search for divisions begins anew then.
+  // Pools of the best one that miss something together are no options any more: of many groups
+  // others take their place. Whether the search for divisions begins anew.
   bool refutes_best();
   // The best that stands together, once interrupted of those that were asked about; nullopt: none
   // does.
@@ -45,6 +45,9 @@ class FoundDivisions {
   };
 
   void add(Found found, double cost);
+  bool refutes_pools_of(const std::vector<std::string>& missed);  // whether there are any
+  // The best one with the cheapest pools that are left for its groups.
+  bool mend(std::vector<Members> division);
   void add_pool(PoolChoice choice, std::vector<PoolChoice>& pools) const;
   std::vector<PoolChoice> merged(const std::vector<PoolChoice>& pools) const;
   // Random numbers with which they must stand.

@@ -73,6 +73,8 @@ std::optional<PlanOption> cheaper_kept_apart(const BlockSearch& search, const Pl
   if (!stands(answer) || fails_again(search, together, *answer.figures)) {
     return std::nullopt;
   }
+  const auto look = confirmation(search, pools);
+  if (look && !look->found.holds) return std::nullopt;
   const auto goal = goal_of(search.goal, *answer.figures);
   return PlanOption{std::move(pools), std::move(*answer.figures), goal, false};
 }

@@ -186,12 +186,65 @@ void add_kept_apart(const BlockSearch& search, std::size_t top, Plan& plan) {
   plan.least_monthly = few ? plan.options.front().goal : fleet.as_bound(fleet.least_worth());
 }
 
+// The three searches of a plan: without pods that are kept apart, with them, and the one that later
+// parts go on with.
+struct Searches {
+  BlockSearch tight;
+  BlockSearch kept_apart;
+  BlockSearch search;
+
+  void refute(const PoolChoice& pool) {
+    for (BlockSearch* each : {&tight, &kept_apart, &search}) each->refuted.push_back(pool);
+  }
+};
+
+void find_options(const Searches& searches, const PlanOptions& options, Plan& plan) {
+  const auto& [tight, kept_apart, search] = searches;
+  const ProbeBatch& probes = tight.probes;
+  rank(tight, options.top, plan);
+  if (kept_apart.space.keeps_apart && !probes.interrupted()) {
+    add_kept_apart(kept_apart, options.top, plan);
+  }
+  if (!probes.interrupted() && std::ranges::none_of(plan.options, keeps_apart)) {
+    add_further_from_limits(tight, options.top, plan);
+  }
+  const bool may_vary = search.goal == PlanGoal::MonthlyCost && !probes.interrupted();
+  if (may_vary && options.vary_pods > 0) vary_pods(search, options, plan);
+}
+
+// Of many options some hold by the random numbers that they were found by: what is first must hold
+// with others. Divisions into pools are held to it where they are chosen: chosen anew they are held
+// to all that stood by then.
+void find_confirmed(Searches& searches, const PlanOptions& options, Plan& plan) {
+  constexpr int kMostRefuted = 8;
+  const Plan begun = plan;
+  std::optional<Plan> doubted;  // holds by intervals of its own
+  std::vector<PoolChoice> last;
+  for (int n = 0; n <= kMostRefuted; ++n) {
+    const std::optional<double> least = plan.least_monthly;
+    plan = begun;
+    find_options(searches, options, plan);
+    if (plan.least_monthly) plan.least_monthly = std::max(plan.least_monthly, least);
+    if (plan.options.empty() || searches.search.probes.interrupted()) break;
+    const std::vector<PoolChoice>& pools = plan.options.front().pools;
+    const auto look = confirmation(searches.search, pools);
+    if (!look) return;
+    plan.confirmed = look->found;
+    if (look->found.holds || pools == last) return;
+    last = pools;
+    if (look->figures.stands()) doubted = plan;
+    if (pools.size() == 1) searches.refute(pools.front());
+  }
+  if (plan.options.empty() && doubted) plan = std::move(*doubted);
+}
+
 // What the best option hangs on, with the pods that it has.
 void explain_best(const BlockSearch& search, const PlanOptions& options, Plan& plan) {
   const ServicePods pods = changed_pods(plan.options.front());
   const Scenario base = with_pods(search.base, pods);
   BlockSearch chosen = search_with_pods(search, base, pods);
   if (search.vary_pods > 0) chosen.varied = &search;
+  chosen.refuted.clear();  // with less of an input they may hold
   ReplicasCurve curve = replicas_curve(chosen, plan.options.front());
   plan.replicas = std::move(curve.points);
   plan.knee = curve.knee;
@@ -286,10 +339,6 @@ Expected<Plan> make_plan(const ScenarioSet& set, std::size_t variant, const Cata
   const std::size_t groups = separable_groups(base).size();
   PlanSpace further = *space;
   further.keeps_apart = goal == PlanGoal::MonthlyCost && groups <= kMostKeptApart;
-  const BlockSearch kept_apart = search_within(tight, base, further);
-  BlockSearch search = groups <= kExactGroups ? kept_apart : tight;
-  search.vary_pods = options.vary_pods;
-  Plan plan = begun_plan(set, variant, catalogue, options, search);
   const std::optional<Scenario> busiest = busiest_minutes(base);
   std::optional<ProbeBatch> glances;
   if (busiest && goal == PlanGoal::MonthlyCost && requests_of_a_simulation(tight) > kWorthAGlance) {
@@ -299,16 +348,14 @@ Expected<Plan> make_plan(const ScenarioSet& set, std::size_t variant, const Cata
     tight.busiest = &*busiest;
     tight.glances = &*glances;
   }
-  rank(tight, options.top, plan);
+  const BlockSearch kept_apart = search_within(tight, base, further);
+  Searches searches{tight, kept_apart, groups <= kExactGroups ? kept_apart : tight};
+  const BlockSearch& search = searches.search;
+  searches.search.vary_pods = options.vary_pods;
+  Plan plan = begun_plan(set, variant, catalogue, options, search);
+  find_confirmed(searches, options, plan);
   if (glances) plan.counts.simulations += glances->simulations();
-  if (further.keeps_apart && !probes.interrupted()) {
-    add_kept_apart(kept_apart, options.top, plan);
-  }
-  if (!probes.interrupted() && std::ranges::none_of(plan.options, keeps_apart)) {
-    add_further_from_limits(tight, options.top, plan);
-  }
   const bool may_vary = search.goal == PlanGoal::MonthlyCost && !probes.interrupted();
-  if (may_vary && options.vary_pods > 0) vary_pods(search, options, plan);
   if (!probes.interrupted()) settle_headroom(set, base, catalogue, options, plan);
   mark_pareto(plan.options);
   plan.regions = other_regions(regions, plan.options, base, catalogue);

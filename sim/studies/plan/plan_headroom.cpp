@@ -152,6 +152,7 @@ void settle_headroom(const ScenarioSet& set, const Scenario& base, const Catalog
     plan.rejected.push_back({RejectedChoice::Stage::Simulation, best.pools.front(), std::nullopt,
                              std::move(why), std::move(best.figures)});
     plan.options.erase(plan.options.begin());
+    plan.confirmed.reset();
   }
 }
 

@@ -408,6 +408,7 @@ Record declared(Of<Plan>) {
                              "that of the options which is cheaper because pods that do not fit "
                              "one GPU together are kept apart, see apart"),
        field<&P::sm_active>("smActive"),
+       field<&P::confirmed>("confirmed"),
        field<&P::risk>("risk"),
        field<&P::spot>("spotRisks", "of the best option").optional(),
        field<&P::regions>("otherRegions", "that were asked for, with the cheapest option of each")

@@ -34,6 +34,16 @@ Record declared(Of<ObjectiveRisk>) {
            field<&O::missed>("missed", "runs that miss it")}};
 }
 
+Record declared(Of<PlanConfirmation>) {
+  using C = PlanConfirmation;
+  return {"whether the best option holds in runs whose random numbers chose nothing",
+          {field<&C::runs>("replications", "of the scenario's length"),
+           field<&C::intervals>("intervals",
+                                "objectives of all configurations that stood: so wide is each "
+                                "interval that so many hold together at 95 %"),
+           field<&C::holds>("holds", "every objective holds with such an interval")}};
+}
+
 Record declared(Of<PlanRisk>) {
   using R = PlanRisk;
   return {

@@ -8,6 +8,8 @@
 #include <fmt/ranges.h>
 
 #include "slicewise/lookup.hpp"
+#include "slicewise/sim/judge.hpp"
+#include "slicewise/sim/metrics/time_summary.hpp"
 #include "slicewise/sim/result_record.hpp"
 
 #include "../../result/merge.hpp"
@@ -15,6 +17,7 @@
 #include "../probe/scaled_input.hpp"
 #include "block_search.hpp"
 #include "option_order.hpp"
+#include "plan_sections.hpp"
 
 namespace slicewise::sim {
 namespace {
@@ -73,7 +76,7 @@ std::optional<OptionFigures> fails_again(const BlockSearch& search, const PlanPr
     PlanProbe again = probe;
     again.replications *= more;
     again.until_clear = true;
-    again.fresh = true;
+    again.draw = 1;
     again.glance = false;
     PlanAnswer answer = search.probes.ask_one(again);
     const bool stands = !answer.partial && answer.figures && answer.figures->stands();
@@ -86,6 +89,53 @@ bool stands_again(const BlockSearch& search, const PlanProbe& probe, const Optio
   // Of changed inputs only what comes out of the search is asked again: see pools_anew.hpp.
   const bool flips = !probe.input.empty() && probe.input != kSmActive;
   return flips || !fails_again(search, probe, figures);
+}
+
+namespace {
+
+// Which random numbers: those of a search are 0, those of its second look (fails_again) 1.
+constexpr int kDraw = 2;
+// Of fewer runs simultaneous intervals are wider than most limits.
+constexpr int kFewestRuns = 5;
+
+// Intervals of so many runs that are so many times as wide hold together at 95 % (Bonferroni).
+double widening(std::int64_t intervals, int runs) {
+  const double each = 1 - 0.025 / static_cast<double>(intervals);
+  return student_t(each, runs - 1) / student_t_975(runs - 1);
+}
+
+OptionFigures widened(OptionFigures figures, double times) {
+  for (PlannedObjective& planned : figures.objectives) {
+    ObjectiveResult& objective = planned.result;
+    if (objective.ci95) {
+      objective.ci95 = in_unit_of(objective.value, times * in_its_unit(*objective.ci95));
+    }
+    if (objective.lost && objective.lost->ci95) *objective.lost->ci95 *= times;
+  }
+  return figures;
+}
+
+}  // namespace
+
+std::optional<Confirmation> confirmation(const BlockSearch& search, std::vector<PoolChoice> pools) {
+  PlanProbe probe = search.about(left_after(search.space.survive, std::move(pools)));
+  probe.until_clear = false;
+  probe.draw = kDraw;
+  Confirmation look;
+  for (const int times : {1, 2, 4}) {
+    probe.replications = times * std::max(kFewestRuns, search.replications);
+    PlanAnswer answer = search.probes.ask_one(probe);
+    if (!answer.figures || answer.figures->objectives.empty()) return std::nullopt;
+    const auto own = static_cast<std::int64_t>(answer.figures->objectives.size());
+    const std::int64_t intervals = std::max(own, search.probes.intervals());
+    look.figures = widened(std::move(*answer.figures), widening(intervals, probe.replications));
+    const bool holds =
+        look.figures.stands() &&
+        std::ranges::all_of(look.figures.objectives, is_kept, &PlannedObjective::result);
+    look.found = {probe.replications, intervals, holds};
+    if (holds || fails_clearly(look.figures)) break;
+  }
+  return look;
 }
 
 namespace {

@@ -46,7 +46,7 @@ Expected<World> probe_world(const Scenario& base, const PlanProbe& probe,
       catalogue, unknown);
   if (world) world->replications = probe.replications;
   constexpr std::uint64_t kOtherSeed = 0x9E3779B97F4A7C15;
-  if (world && probe.fresh) world->seed += kOtherSeed;
+  if (world) world->seed += static_cast<std::uint64_t>(probe.draw) * kOtherSeed;
   return world;
 }
 
@@ -261,7 +261,7 @@ IslandKeys keys_of(const Scenario& base, const PlanProbe& probe, const World& wo
     choice.mig_profiles.clear();
     choice.pods.clear();  // who sits there is of the key
     choice.nodes = 1;
-    keys.pools.push_back(probe_line({.pools = {choice}, .fresh = probe.fresh}));
+    keys.pools.push_back(probe_line({.pools = {choice}, .draw = probe.draw}));
   }
   keys.about = [&probe, &world](const Island& island) -> std::string {
     if (!is_concerned(probe, world, island)) return "";

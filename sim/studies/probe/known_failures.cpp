@@ -64,7 +64,7 @@ bool KnownFailures::is_as_slow(const PlanProbe& probe) const {
 }
 
 std::optional<PlanAnswer> KnownFailures::find(const PlanProbe& probe) const {
-  if (!more_is_worse_ || !probe.until_clear || probe.fresh) return std::nullopt;
+  if (!more_is_worse_ || !probe.until_clear || probe.draw != 0) return std::nullopt;
   const bool worse = is_worse(probe);
   if (!worse && !is_as_slow(probe)) return std::nullopt;
   const auto failure_with = [&](const std::string& input) -> const Failure* {

@@ -236,7 +236,7 @@ Record probe_record() {
        field<&P::replications>("replications", "runs"), field<&P::input>("input", "what is scaled"),
        field<&P::factor>("factor", "how many times"),
        field<&P::until_clear>("untilClear", "only whether it stands"),
-       field<&P::fresh>("fresh", "other random numbers"),
+       field<&P::draw>("draw", "which random numbers"),
        field<&P::glance>("glance", "what is likely will do")}};
 }
 

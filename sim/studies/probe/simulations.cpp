@@ -73,6 +73,15 @@ std::vector<PlanAnswer> ProbeBatch::answer(std::span<const PlanProbe> probes) {
   return answers;
 }
 
+namespace {
+
+bool may_be_chosen(const PlanProbe& probe, const PlanAnswer& answer) {
+  const bool is_whole = !probe.glance && probe.input.empty() && probe.draw == 0;
+  return is_whole && !answer.partial && answer.figures->stands();
+}
+
+}  // namespace
+
 std::vector<PlanAnswer> ProbeBatch::ask(std::span<const PlanProbe> probes) {
   std::vector<std::string> lines;
   std::vector<PlanProbe> fresh;
@@ -94,6 +103,9 @@ std::vector<PlanAnswer> ProbeBatch::ask(std::span<const PlanProbe> probes) {
       if (found[f].figures) {
         ++simulations_;
         replications_ += found[f].figures->replications;
+        if (may_be_chosen(fresh[f], found[f])) {
+          intervals_ += static_cast<std::int64_t>(found[f].figures->objectives.size());
+        }
       }
       interrupted_ = interrupted_ || found[f].interrupted();
       if (failures_) failures_->note(fresh[f], found[f]);

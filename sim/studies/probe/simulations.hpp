@@ -60,6 +60,8 @@ class ProbeBatch {
 
   std::int64_t simulations() const { return simulations_; }
   std::int64_t replications() const { return replications_; }
+  // Objectives of all that stood: among so many figures was chosen.
+  std::int64_t intervals() const { return intervals_; }
   bool interrupted() const { return interrupted_; }
 
  private:
@@ -71,6 +73,7 @@ class ProbeBatch {
   std::map<std::string, PlanAnswer> known_;
   std::int64_t simulations_ = 0;
   std::int64_t replications_ = 0;
+  std::int64_t intervals_ = 0;
   bool interrupted_ = false;
 };
 

@@ -53,6 +53,40 @@ PlanOptions on_t4_by(std::vector<std::string> strategies) {
   return options;
 }
 
+// A plan whose cheapest option would have such a latency with numbers that chose nothing.
+Expected<Plan> plan_where_others_say(const PlanOption& lucky, Duration latency) {
+  PlanOptions options = on_t4_by({"exclusive", "timeSlicing"});
+  options.journal = ProbeJournal{[&](const PlanProbe& probe) -> std::optional<PlanAnswer> {
+                                   if (probe.draw != 2 || probe.pools != lucky.pools) return {};
+                                   PlanAnswer answer;
+                                   answer.figures = lucky.figures;
+                                   ObjectiveResult& objective =
+                                       answer.figures->objectives.front().result;
+                                   objective.value = latency;
+                                   objective.ci95 = milliseconds(48);
+                                   return answer;
+                                 },
+                                 [](const PlanProbe&, const PlanAnswer&) {}};
+  return make_plan(t4_set({t4_service("a", 2, 20, gibibytes(2))}), 0, demo::catalogue(), options);
+}
+
+// 350 ms +- 48 ms is within 400 ms, but not with an interval as wide as those of all that stood.
+TEST(Plan, WhatIsFirstHoldsBesideAllThatCouldHaveBeen) {
+  const ScenarioSet set = t4_set({t4_service("a", 2, 20, gibibytes(2))});
+  const auto plan = make_plan(set, 0, demo::catalogue(), on_t4_by({"exclusive", "timeSlicing"}));
+  ASSERT_TRUE(plan && !plan->options.empty() && plan->confirmed);
+  EXPECT_TRUE(plan->confirmed->holds);
+  EXPECT_GE(plan->confirmed->intervals, 2);
+  const PlanOption& lucky = plan->options.front();
+  for (const auto& [latency, stays] : {std::pair{100, true}, {350, false}}) {
+    const auto others = plan_where_others_say(lucky, milliseconds(latency));
+    ASSERT_TRUE(others && !others->options.empty() && others->confirmed);
+    EXPECT_EQ(others->options.front().pools == lucky.pools, stays) << latency;
+    EXPECT_EQ(*others->options.front().goal > *lucky.goal, !stays) << latency;
+    EXPECT_TRUE(others->confirmed->holds) << latency;
+  }
+}
+
 // MPS divides the 15360 MiB that nvidia-smi prints by two; 15080 MiB are left to its clients.
 TEST(Plan, WhatMpsSharesFitsBesideItsServer) {
   for (const auto& [mebibytes_each, fits] : {std::pair{7400, true}, {7500, false}}) {

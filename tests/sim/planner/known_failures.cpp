@@ -89,9 +89,9 @@ TEST(KnownFailures, AreOfThesePoolsInAsManyReplications) {
   EXPECT_FALSE(known.find(longer));
   longer.input = "";
   longer.factor = 1;
-  longer.fresh = true;  // stood, but not with other random numbers
+  longer.draw = 1;  // stood, but not with other random numbers
   known.note(longer, no_because(Verdict::Cause::ObjectiveMissed));
-  longer.fresh = false;
+  longer.draw = 0;
   longer.input = "traffic";
   longer.factor = 2;
   EXPECT_TRUE(known.find(longer));

@@ -136,7 +136,7 @@ std::optional<Usd> cheapest_of_all(const Scenario& scenario, std::string* which)
           const bool one_gpu = nodes * demo::catalogue().find_instance(type)->gpu_count == 1;
           const bool by_chance =
               strategy != Strategy::Exclusive && choice.workloads.size() > 1 && !one_gpu;
-          probe.fresh = true;
+          probe.draw = 1;
           const bool close = answer.figures->worst_ratio >= 0.85;
           if (close && !stands(probe_answerer(scenario, demo::catalogue())(probe, 1))) continue;
           probe.replications *= 4;

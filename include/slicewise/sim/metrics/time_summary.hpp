@@ -10,7 +10,9 @@
 
 namespace slicewise::sim {
 
-// 97.5th percentile of Student's t law: half of a 95 % interval in standard errors. REQUIRES: > 0.
+// Quantile of Student's t law. REQUIRES: 0 < p < 1, degrees of freedom > 0.
+double student_t(double p, double degrees_of_freedom);
+// Half of a 95 % interval in standard errors.
 double student_t_975(double degrees_of_freedom);
 
 // Half width of the 95 % confidence interval of the mean of independent replications
