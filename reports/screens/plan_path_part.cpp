@@ -128,9 +128,12 @@ std::vector<std::string> step_sentences(const sim::PlanPath& path, std::size_t n
 ScreenPart plan_path_part(const sim::PlanPath& path, const TextStyle& style) {
   const std::string none(signs(style).none);
   ScreenPart part{.heading = "FROM WHERE YOU ARE"};
-  part.table.columns = {{"STEP", true},  {"CHANGE", false, kNeverDropped},
-                        {"SAVES", true}, price_column("monthlyUsd"),
-                        {"NODES"},       {"RESTARTS"}};
+  part.table.columns = {{"STEP", true},
+                        {"CHANGE", false, kNeverDropped},
+                        {"SAVES", true, kNeverDropped},
+                        price_column("monthlyUsd"),
+                        {"NODES", false, 1},
+                        {"RESTARTS", false, 2}};
   const bool stands = path.now.figures.stands();
   part.table.rows.push_back({none,
                              fmt::format("keep as is: {}{}", pools_text(path.now.pools),

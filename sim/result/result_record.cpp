@@ -260,7 +260,8 @@ Record declared(Of<UnsureGain>) {
           {field<&G::mode>("mode", "way of sharing, as `slicewise validate` names it"),
            field<&G::gain>("gain",
                            "what batch pods get done together on the GPUs that they share / one "
-                           "after the other - 1"),
+                           "after the other - 1")
+               .of(Unit::Signed),
            field<&G::median_percent>("medianPercent", "half of the published rows are within it")}};
 }
 
