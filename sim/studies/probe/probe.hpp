@@ -96,8 +96,8 @@ void check_pods(const Scenario& scenario, std::string_view what, Diagnostics& fo
 // world or more.
 Diagnostics errors_everywhere(std::span<const Expected<World>> worlds);
 
-// Services whose pods start cold and take longer than the warm-up lasts: what comes before counts as
-// lost.
+// Services whose pods start cold and take longer than the warm-up lasts: what comes before counts
+// as lost.
 Diagnostics late_starts(const Scenario& scenario);
 
 // Words of flags and of a scenario's planning section. What nobody knows is added to `found`.

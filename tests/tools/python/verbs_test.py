@@ -260,7 +260,7 @@ class Logs(unittest.TestCase):
         path = "scenarios/examples/cluster/pods.yaml"
         made = slicewise.import_k8s(path)
         self.assertEqual(made.text, program("import", "k8s", "-f", path))
-        self.assertIn("Missing: instanceType", made.messages)
+        self.assertIn("Missing: region (prices), instanceType (gpu)", made.messages)
         self.assertEqual(made.workloads, ["transcribe"])
 
     def test_a_trace_that_a_scenario_names_may_be_a_frame(self):
