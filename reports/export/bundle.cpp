@@ -280,7 +280,7 @@ std::string apply_script(const Bundle& bundle) {
        {"karpenter", karpenter},
        {"patches", patch_lines(*bundle.scenario)},
        {"objects", object_lines(*bundle.scenario, "apply")},
-       {"pods", pod_steps(*bundle.scenario)}});
+       {"pods", pod_steps(*bundle.scenario, !bundle.has_mig)}});
 }
 
 std::string rollback_script(const Bundle& bundle) {

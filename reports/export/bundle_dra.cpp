@@ -268,7 +268,7 @@ Expected<ExportFiles> render_dra_bundle(const Scenario& scenario,
                            {"release", release_lines(*targets, cuts)},
                            {"patches", patch_lines(*claimed)},
                            {"objects", object_lines(*claimed, "apply")},
-                           {"pods", pod_steps(*claimed)}}),
+                           {"pods", pod_steps(*claimed, !cuts)}}),
                    true});
   files.push_back({"rollback.sh",
                    filled(script_files::rollback_dra_sh(),

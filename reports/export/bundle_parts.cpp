@@ -91,7 +91,7 @@ std::vector<std::string> left_by_hand(const Scenario& scenario) {
 }
 
 // After all else: what is patched, and what is left to people.
-std::string pod_steps(const Scenario& scenario) {
+std::string pod_steps(const Scenario& scenario, bool waits) {
   const std::vector<std::string> left = left_by_hand(scenario);
   const bool patches = left.size() < scenario.workloads.size();
   const std::string out = patches ? "\npatch_objects none\n" : "";
@@ -103,7 +103,7 @@ std::string pod_steps(const Scenario& scenario) {
     const std::string remark = quota_remark(scenario, workload);
     if (!remark.empty()) by_hand += fmt::format("echo {} >&2\n", shell_word(remark));
   }
-  if (patches) by_hand += script_files::wait_for_rollouts_sh();
+  if (patches && waits) by_hand += script_files::wait_for_rollouts_sh();
   return out + by_hand;
 }
 

@@ -23,10 +23,11 @@ std::string script_title(const scenarios::Scenario& scenario, const ExportOption
                          std::string_view what);
 
 // Lines of apply.sh and rollback.sh: objects that pods need (`verb`: "apply"), objects that are
-// patched in place, what is left to people, and how to undo it.
+// patched in place, what is left to people, and how to undo it. `waits`: until the pods that were
+// patched are new; where people have to cut GPUs before, nobody knows how long that is.
 std::string object_lines(const scenarios::Scenario& scenario, std::string_view verb);
 std::string patch_lines(const scenarios::Scenario& scenario);
-std::string pod_steps(const scenarios::Scenario& scenario);
+std::string pod_steps(const scenarios::Scenario& scenario, bool waits);
 // "PyTorchJob finetune in namespace research, see pods/research-finetune.yaml", each.
 std::vector<std::string> left_by_hand(const scenarios::Scenario& scenario);
 std::string undo_lines(const scenarios::Scenario& scenario);

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -159,9 +161,9 @@ std::string_view pods_of(ChartValues::Chart chart) {
   return chart == ChartValues::Chart::GpuOperator ? "the GPU Operator" : "the device plugin";
 }
 
-bool may_select(const ChartValues& chart, const NodeOffer& offer) {
+bool may_select(std::vector<KeyValue> selector, const NodeOffer& offer) {
   scenarios::PodFile daemon;
-  daemon.node_selector = chart.selector;
+  daemon.node_selector = std::move(selector);
   return lint::may_select(daemon, offer);
 }
 
@@ -170,7 +172,8 @@ bool may_select(const ChartValues& chart, const NodeOffer& offer) {
 void judge_tolerations(const LintInput& input, const NodeOffer& offer, const ChartValues& chart) {
   const NodeGroupFile& group = *offer.group;
   const bool is_plugin = chart.chart == ChartValues::Chart::DevicePlugin;
-  if (chart.places || !may_select(chart, offer) || (is_plugin && !chart.deploys_plugin)) return;
+  if (chart.places || !may_select(chart.selector, offer) || (is_plugin && !chart.deploys_plugin))
+    return;
   for (const scenarios::TolerationList& one : chart.tolerations) {
     const bool is_of_worker = &one != &chart.tolerations.front();
     if (is_of_worker && (is_plugin || !chart.discovers)) continue;
@@ -215,18 +218,20 @@ void judge_scheduling(const LintInput& input, const NodeOffer& offer, const Char
 void judge_selector(const LintInput& input, const ChartValues& chart) {
   if (chart.places || !chart.deploys_plugin || chart.selector.empty()) return;
   const auto has_nodes = [](const NodeOffer& offer) { return offer.group != nullptr; };
-  const auto selects = [&](const NodeOffer& offer) {
-    return has_nodes(offer) && may_select(chart, offer);
+  const auto finds_some = [&](const std::vector<KeyValue>& selector) {
+    return std::ranges::any_of(input.offers, [&](const NodeOffer& offer) {
+      return has_nodes(offer) && may_select(selector, offer);
+    });
   };
-  if (std::ranges::none_of(input.offers, has_nodes) || std::ranges::any_of(input.offers, selects)) {
-    return;
-  }
-  const KeyValue& first = chart.selector.front();
+  if (std::ranges::none_of(input.offers, has_nodes) || finds_some(chart.selector)) return;
+  auto unmet = std::ranges::find_if(chart.selector,
+                                    [&](const KeyValue& label) { return !finds_some({label}); });
+  if (unmet == chart.selector.end()) unmet = chart.selector.begin();  // each is of other nodes
   input.tell_as(
-      Severity::Warning, Code::PluginNotScheduled, first.key_where,
+      Severity::Warning, Code::PluginNotScheduled, unmet->key_where,
       fmt::format("no GPU nodes among these files are what nodeSelector asks for ({}={}): "
                   "the plugin is on none of them, and they offer no GPU",
-                  first.key.substr(0, 60), first.value.substr(0, 60)),
+                  unmet->key.substr(0, 60), unmet->value.substr(0, 60)),
       "name a label that the nodes have: Karpenter's are karpenter.k8s.aws/instance-*");
 }
 

@@ -131,8 +131,6 @@ void scaling_finding(const Workload& spec, const WorkloadResult& result, Diagnos
   if (!spec.autoscaling || !spec.autoscaling->has_metric() || !result.scaling) return;
   const int most = spec.autoscaling->max_replicas;
   if (most == spec.autoscaling->min_replicas || result.scaling->max_replicas < most) return;
-  const auto asks_for_all = [&](const auto& window) { return window.replicas >= most; };
-  if (std::ranges::any_of(spec.autoscaling->schedule, asks_for_all)) return;
   add_diagnostic(
       found, Code::AutoscalerAtMax, spec.autoscaling->where,
       fmt::format("\"{}\" was scaled to its largest number of replicas, {}", result.name, most),

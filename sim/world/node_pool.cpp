@@ -215,7 +215,9 @@ bool is_sold_as_block(const Scenario& scenario, const NodePool& pool, const mode
                              pool.name.value, days == 1 ? "1 day" : fmt::format("{} days", days),
                              scenario.duration ? " for the run" : "",
                              scenario.duration ? "" : "at least ", to_dollars(each) * pool.nodes,
-                             scenario.duration ? "; costs are those of the time of the run" : ""));
+                             scenario.duration
+                                 ? "; costs are those of the time of the run"
+                                 : "; in the bill until the jobs are done, of 182 days at most"));
   return true;
 }
 

@@ -332,6 +332,7 @@ esac
 case "$*" in
 *instance-type*|*notin*) ;;
 *"get nodes"*"-o name") echo node/n ;;
+*"{.spec.paused}"*) echo "${ROLLS-web  RollingUpdate}" ;;
 *"label node "*) exit 1 ;;
 *" patch "*) [[ -e patched-before ]] && echo 'patched (no change)' || echo patched ;;
 *) echo kubectl "$@" >>"$CALLS" ;;
@@ -342,7 +343,7 @@ esac
             self.assertIn("apply.sh of this folder has not been run, or was taken back", told)
             with unittest.mock.patch.dict(os.environ, LISTED=listed):
                 applied, _ = self.script("apply.sh")
-            self.assertRegex(applied, r"rollout status deployment/\S+ --timeout=15m\n$")
+            self.assertRegex(applied, r"rollout status deployment/\S+ --timeout=\d{3}s\n$")
             with unittest.mock.patch.dict(os.environ, LISTED='[{"name":"nvdp","revision":"4"}]'):
                 self.script("apply.sh")
                 said, _ = self.script("rollback.sh")
@@ -350,6 +351,14 @@ esac
             self.assertEqual(said.count("rollout undo"), 1, said)
             said, _ = self.script("rollback.sh", code=1)
             self.assertEqual(said, "")
+        # Those that are rolled out by people are not waited for.
+        for by_hand in ("web true RollingUpdate", "web  OnDelete"):
+            with unittest.mock.patch.dict(os.environ, ROLLS=by_hand, LISTED="[]"):
+                applied, told = self.script("apply.sh")
+            self.assertNotIn("rollout status", applied)
+            self.assertRegex(told, r"by hand: deployment \S+ in namespace default is rolled out when you say so")
+        with unittest.mock.patch.dict(os.environ, LISTED="[]"):
+            self.script("rollback.sh")
         # A Deployment that was as the patch has it made no revision; what was undone before a failure is not undone again.
         (self.folder / "bundle/patched-before").touch()
         self.script("apply.sh")

@@ -96,7 +96,7 @@ std::string progress_text(std::int64_t done, std::int64_t total, const std::stri
 std::string simulated_time(const std::optional<std::int64_t>& origin_unix_s, Duration since);
 
 // From the first call on, Ctrl-C or SIGTERM sets the flag that is returned instead of ending the
-// program. A second Ctrl-C ends it at once. Of a Host it is its flag.
+// program. The same signal once more ends it at once. Of a Host it is its flag.
 const std::atomic<bool>& catch_interrupt();
 
 }  // namespace slicewise::tools

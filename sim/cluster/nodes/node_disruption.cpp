@@ -238,8 +238,8 @@ void NodeDisruption::list_candidates() {
 }
 
 void NodeDisruption::consolidate() {
-  const bool is_as_before = this->is_as_before();
-  if (run_.now < next_due_ && is_as_before) return;
+  const bool same = is_as_before();  // asked each time: it remembers what there is
+  if (run_.now < next_due_ && same) return;
   looked_ = run_.now;
   next_due_ = kNever;
   for (const Node& node : run_.cluster.nodes) {

@@ -250,7 +250,9 @@ void explain_best(const BlockSearch& search, const PlanOptions& options, Plan& p
   plan.knee = curve.knee;
   plan.binding = std::move(curve.binding);
   if (!options.flips || options.survive != Outage::None) return;
-  say_next(options, "the answer is known, Ctrl-C shows it; what flips it is sought (--no-flips)");
+  say_next(
+      options,
+      "the answer is known, and shown when it is stopped; what flips it is sought (--no-flips)");
   Flips flips = find_flips(chosen, plan.options);
   plan.flips = std::move(flips.found);
   if (flips.left_out > 0) {
@@ -361,8 +363,7 @@ Expected<Plan> make_plan(const ScenarioSet& set, std::size_t variant, const Cata
   plan.regions = other_regions(regions, plan.options, base, catalogue);
   plan.control_plane_monthly = cost_of(control_plane_fee(base.control_plane), kMonth);
   plan.as_run = recorded_bill(base, catalogue);
-  if (!probes.interrupted()) add_today(search, options.run, plan);
-  if (!probes.interrupted()) settle_today(set, base, catalogue, options.run, plan);
+  if (!probes.interrupted()) add_today(search, set, options.run, plan);
   if (!options.from.empty() && !probes.interrupted()) {
     plan.path = path_from(search, options.from, best_of(plan), options.max_changes);
     if (!probes.interrupted()) add_disruption(base, catalogue, options.run, *plan.path);

@@ -148,11 +148,13 @@ const PlanOption* same_as_own(const BlockSearch& search, const Plan& plan) {
 
 }  // namespace
 
-void add_today(const BlockSearch& search, const RunOptions& run, Plan& plan) {
+void add_today(const BlockSearch& search, const ScenarioSet& set, const RunOptions& run,
+               Plan& plan) {
   // The same pools have one verdict, of as many runs.
   if (const PlanOption* const same = same_as_own(search, plan)) {
     plan.today = PlanOption{{}, same->figures, same->goal, false};
     plan.keep_as_is = same == &plan.options.front();
+    if (!plan.keep_as_is) settle_today(set, search.base, search.catalogue, run, plan);
     return;
   }
   const PlanProbe probe{.replications = search.base.replications};
@@ -166,9 +168,8 @@ void add_today(const BlockSearch& search, const RunOptions& run, Plan& plan) {
   }
   const auto goal = goal_of(search.goal, *answer.figures);
   plan.today = PlanOption{{}, std::move(*answer.figures), goal, false};
-  // Nobody knows what they bear.
-  const bool is_unknown = asks_for_headroom(search.base.policies);
-  if (is_unknown || !goal || plan.options.empty() || !plan.today->figures.stands()) return;
+  settle_today(set, search.base, search.catalogue, run, plan);
+  if (!goal || plan.options.empty() || !plan.today->figures.stands()) return;
   plan.keep_as_is = !is_better(plan.options.front(), *plan.today) &&
                     stands_again(search, probe, plan.today->figures);
   // What no plan offers may be cheaper than all of them: GPUs of a node that are cut differently.

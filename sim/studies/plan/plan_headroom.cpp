@@ -56,11 +56,12 @@ struct Headroom {
   bool interrupted = false;
 };
 
-// All empty when nothing can be scaled, or nothing has an objective.
+// Of an option, or without pools of the scenario as it stands. All empty when nothing can be
+// scaled, or nothing has an objective.
 Headroom headroom_of(const ScenarioSet& set, const Scenario& base, const Catalogue& catalogue,
                      const RunOptions& run, const PlanOption& option) {
   ScenarioSet one = set;
-  one.variants = {planned_scenario(base, option.pools, catalogue)};
+  one.variants = {option.pools.empty() ? base : planned_scenario(base, option.pools, catalogue)};
   one.variants.front().starts_at = base.start();  // the peak of less would be another
   one.variants.front().other_peaks = base.other_peaks;
   MaxLoadOptions options;
@@ -121,13 +122,9 @@ bool asks_for_headroom(const std::vector<scenarios::Policy>& policies) {
 
 void settle_today(const ScenarioSet& set, const Scenario& base, const Catalogue& catalogue,
                   const RunOptions& run, Plan& plan) {
-  if (!asks_for_headroom(base.policies) || !plan.today || plan.keep_as_is) return;
-  const auto own = pools_as_they_stand(base, catalogue);
-  if (!own || !plan.today->figures.stands()) return;
-  plan.today->pools = *own;
+  if (!asks_for_headroom(base.policies) || !plan.today->figures.stands()) return;
   const Headroom headroom = headroom_of(set, base, catalogue, run, *plan.today);
   judge_with_headroom(base, catalogue, run, headroom, *plan.today);
-  plan.today->pools.clear();
   plan.interrupted = plan.interrupted || headroom.interrupted;
 }
 

@@ -53,7 +53,7 @@ std::optional<TellingMeasurement> telling_measurement(const World& world,
 // it is known: the best option that all policies let pass is the answer.
 void settle_headroom(const ScenarioSet& set, const Scenario& base, const Catalogue& catalogue,
                      const PlanOptions& options, Plan& plan);
-// Of the scenario's own pools, which no option has to be like, once they are simulated.
+// Of the scenario's own pools, which no option has to be like. REQUIRES: plan.today.
 void settle_today(const ScenarioSet& set, const Scenario& base, const Catalogue& catalogue,
                   const RunOptions& run, Plan& plan);
 
@@ -82,7 +82,8 @@ void add_provenance(const Scenario& base, const Catalogue& catalogue, const RunO
                     Plan& plan);
 
 // own_pools.cpp: the scenario's own pools beside the options, and whether to keep them.
-void add_today(const BlockSearch& search, const RunOptions& run, Plan& plan);
+void add_today(const BlockSearch& search, const ScenarioSet& set, const RunOptions& run,
+               Plan& plan);
 
 // plan_notes.cpp: only Jobs, and not those of a log, which come every month.
 bool runs_once(const Scenario& scenario);

@@ -168,6 +168,18 @@ TEST(Plan, OwnPoolsNeedTheHeadroomThatPoliciesAskFor) {
   ASSERT_TRUE(plan && plan->today);
   EXPECT_EQ(plan->today->figures.denied_by, std::vector<std::string>{"room"});
   EXPECT_FALSE(plan->today->figures.stands() || plan->keep_as_is);
+  // Two pools, for which no option has words: they are judged as they stand.
+  scenario.node_pools.push_back(scenario.node_pools.front());
+  scenario.node_pools.back().name.value = "other";
+  const auto of_two = plan_of_one_node(scenario);
+  ASSERT_TRUE(of_two && of_two->today);
+  EXPECT_EQ(of_two->today->figures.denied_by, std::vector<std::string>{"room"});
+  // What bears enough is kept.
+  scenario.node_pools.pop_back();
+  scenario.policies = {policy("room", "headroom", Op::GreaterEqual, policy_number(1.1))};
+  const auto kept = plan_of_one_node(scenario);
+  ASSERT_TRUE(kept && kept->today);
+  EXPECT_TRUE(kept->keep_as_is);
 }
 
 // Pods that are ready when the run begins refuse nothing: the note was there all the same.
@@ -178,7 +190,10 @@ TEST(Plan, WarnsOfPodsThatStartAfterTheWarmUpWhereTheyStartCold) {
     scenario.workloads[0].startup.cold = cold;
     const auto plan = make_plan(set_with(scenario), 0, demo::catalogue(), small_space());
     ASSERT_TRUE(plan);
-    EXPECT_EQ(demo::has(plan->notes, Code::RequestsRefused), cold && !plan->options.empty());
+    const std::string nearest = plan->nearest.empty() ? "" : plan->nearest.back();
+    const bool is_told = demo::has(plan->notes, Code::RequestsRefused) ||
+                         nearest.find("count as lost") != std::string::npos;
+    EXPECT_EQ(is_told, cold);
   }
 }
 
