@@ -78,6 +78,7 @@ void try_every_field(std::size_t step) {
 }
 
 TEST(ExtremeValues, OfEveryFieldGiveAWorldOrADiagnostic) { try_every_field(19); }
+TEST(ThoroughExtremeValues, OfEveryFieldGiveAWorldOrADiagnostic) { try_every_field(7); }
 TEST(NightlyExtremeValues, OfEveryFieldGiveAWorldOrADiagnostic) { try_every_field(1); }
 
 // The declaration of a field by its path, "workloads.asr.replicas"; names of the file's are no
@@ -158,6 +159,7 @@ void run_every_quantity(std::size_t step) {
 }
 
 TEST(ExtremeValues, OfEveryQuantityRunAMinute) { run_every_quantity(41); }
+TEST(ThoroughExtremeValues, OfEveryQuantityRunAMinute) { run_every_quantity(17); }
 TEST(NightlyExtremeValues, OfEveryQuantityRunAMinute) { run_every_quantity(1); }
 
 const char* const kHead =

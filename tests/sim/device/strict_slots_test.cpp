@@ -267,7 +267,7 @@ class SlotHistory {
   std::vector<bool> active_;
 };
 
-// Histories of 60 instants: equal to the nanosecond, forecasts and shares of time included.
+// 6,000 histories of 60 instants: equal to the nanosecond, forecasts and shares of time included.
 void play_histories(std::uint32_t from, std::uint32_t to) {
   for (std::uint32_t number = from; number < to; ++number) {
     SCOPED_TRACE(testing::Message() << "history " << number);

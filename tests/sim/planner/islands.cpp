@@ -135,10 +135,10 @@ TEST(NightlyIslands, TogetherAreTheWholeRunToTheLastBit) { expect_the_whole_run(
 
 // Ending at the first thing that says no never changes what a whole run says, unless that leaves it
 // open; what is scaled may be answered by fewer replications.
-void expect_what_the_whole_run_says(std::uint32_t from, std::uint32_t to) {
-  std::uint32_t stand = 0;
-  std::uint32_t partial = 0;
-  for (std::uint32_t instance = from; instance < to; ++instance) {
+TEST(ThoroughIslands, AnEarlyEndSaysWhatTheWholeRunSays) {
+  int stand = 0;
+  int partial = 0;
+  for (std::uint32_t instance = 0; instance < 5; ++instance) {
     const Scenario scenario = random_scenario(instance);
     const ProbeAnswerer answer = probe_answerer(scenario, demo::catalogue());
     for (const PoolChoice& choice : choices()) {
@@ -166,12 +166,9 @@ void expect_what_the_whole_run_says(std::uint32_t from, std::uint32_t to) {
       }
     }
   }
-  EXPECT_GT(stand, 3 * (to - from));
-  EXPECT_GT(partial, to - from);
+  EXPECT_GT(stand, 15);
+  EXPECT_GT(partial, 5);
 }
-
-TEST(ThoroughIslands, AnEarlyEndSaysWhatTheWholeRunSays) { expect_what_the_whole_run_says(0, 2); }
-TEST(NightlyIslands, AnEarlyEndSaysWhatTheWholeRunSays) { expect_what_the_whole_run_says(2, 12); }
 
 // Worlds that have an island in common have its workloads in other places.
 TEST(Islands, AMissIsOfTheSameWorkloadInEveryWorld) {

@@ -223,14 +223,14 @@ std::vector<LlmRequest> random_requests(RandomStream& random, std::int64_t cache
   return requests;
 }
 
-void expect_single_steps(std::uint32_t seed, int histories) {
-  RandomStream random(seed, 0, 0, Purpose::Test);
+TEST(ThoroughContinuousBatching, EqualsSingleStepsInRandomHistories) {
+  RandomStream random(7, 0, 0, Purpose::Test);
   std::int64_t preempted = 0;
   std::int64_t steps = 0;
   std::int64_t pieces = 0;
   std::int64_t found = 0;
   std::int64_t kept = 0;
-  for (int history = 0; history < histories; ++history) {
+  for (int history = 0; history < 2000; ++history) {
     SCOPED_TRACE(history);
     const models::LlmStep law{1e-3 * (1 + random.below(30)), 1e-6 * (1 + random.below(300)),
                               1e-9 * random.below(2000), 1e-4 * random.below(10)};
@@ -279,17 +279,10 @@ void expect_single_steps(std::uint32_t seed, int histories) {
     steps += reference.steps;
     pieces += got.pieces;
   }
-  EXPECT_GT(4 * preempted, histories);
-  EXPECT_GT(found, 25 * histories);
-  EXPECT_GT(2 * kept, 5 * histories);
+  EXPECT_GT(preempted, 500);
+  EXPECT_GT(found, 50'000);
+  EXPECT_GT(kept, 5'000);
   EXPECT_LT(pieces, steps / 2);
-}
-
-TEST(ThoroughContinuousBatching, EqualsSingleStepsInRandomHistories) {
-  expect_single_steps(7, 500);
-}
-TEST(NightlyContinuousBatching, EqualsSingleStepsInRandomHistories) {
-  expect_single_steps(8, 10'000);
 }
 
 }  // namespace
