@@ -355,7 +355,7 @@ esac
         for by_hand in ("web true RollingUpdate", "web  OnDelete"):
             with unittest.mock.patch.dict(os.environ, ROLLS=by_hand, LISTED="[]"):
                 applied, told = self.script("apply.sh")
-            self.assertNotIn("rollout status", applied)
+            self.assertNotIn("rollout status deployment", applied)
             self.assertRegex(told, r"by hand: deployment \S+ in namespace default is rolled out when you say so")
         with unittest.mock.patch.dict(os.environ, LISTED="[]"):
             self.script("rollback.sh")

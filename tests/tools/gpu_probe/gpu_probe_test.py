@@ -7,7 +7,12 @@ import subprocess
 import tempfile
 import unittest
 
-from program import ROOT, jsonschema, run, skip_without
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+from program import ROOT, run, skip_without
 
 PROBE = os.environ["SLICEWISE_PROBE"]
 FAKE = os.environ["SLICEWISE_FAKE_DRIVER"]
