@@ -43,7 +43,8 @@ struct BlockSearch {
   int vary_pods = 0;      // so many more or fewer than `base` has may a Service have
   // Where `base` has the best option's pods: the search with the scenario's, which may vary.
   const BlockSearch* varied = nullptr;
-  std::vector<PoolChoice> refuted = {};  // stand alone, but not beside the other pools
+  std::vector<PoolChoice> refuted =
+      {};  // stand by the search's numbers, but not beside others, or not confirmed
   // Where simulations are long: the scenario's busiest minutes, and who answers what stands there.
   const Scenario* busiest = nullptr;
   ProbeBatch* glances = nullptr;
@@ -93,8 +94,8 @@ struct Confirmation {
   PlanConfirmation found;
   OptionFigures figures;  // with intervals as wide as those of all that stood must be
 };
-// As many runs as it takes, up to four times those of a search. nullopt: nothing is to be met, or
-// somebody interrupted it.
+// As many runs as it takes, up to four times those of a search, or 20. nullopt: nothing is to be
+// met, or somebody interrupted it.
 std::optional<Confirmation> confirmation(const BlockSearch& search, std::vector<PoolChoice> pools);
 
 // What keeps the figures from standing: "misses p95 latency of asr".

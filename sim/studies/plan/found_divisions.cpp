@@ -5,6 +5,7 @@
 
 #include "slicewise/lookup.hpp"
 
+#include "../probe/probe.hpp"
 #include "block_outcome.hpp"
 
 namespace slicewise::sim {
@@ -16,7 +17,7 @@ constexpr double kSavesEnough = 0.95;
 // Of more groups to ask takes longer than to find: each replication of one counts for all of them.
 constexpr std::size_t kMostAsked = 128;
 // Of more groups a search takes much longer than to find other pools for those of a division.
-constexpr std::size_t kSoonSearched = 12;
+constexpr std::size_t kSoonSearched = 32;
 constexpr int kMostMended = 32;
 
 }  // namespace
@@ -59,7 +60,7 @@ void FoundDivisions::begin_with(std::vector<PlanOption> own) {
 
 // Asked about as each pool was: what is known of them answers.
 void FoundDivisions::add(Found found, double cost) {
-  cost_ = cost;
+  cost_ = found.cost = cost;
   const std::vector<PoolChoice>& pools = found_.emplace_back(std::move(found)).pools;
   const bool is_fleet = model_.size() > kExactGroups;
   const bool is_asked =
@@ -130,21 +131,26 @@ std::optional<PlanAnswer> FoundDivisions::stand_together(const std::vector<PoolC
 }
 
 bool FoundDivisions::refutes_best() {
+  const bool is_soon_searched = model_.size() <= kSoonSearched;
   for (int n = 0; n < kMostMended; ++n) {
     if (found_.empty() || search_.probes.interrupted()) return false;
     std::vector<std::string> missed;
     if (stand_together(merged(found_.back().pools), Numbers::OthersToo, &missed)) return false;
-    if (!refutes_pools_of(missed)) return false;
-    if (model_.size() <= kSoonSearched || !mend(found_.back().division)) break;
+    const std::vector<PoolChoice> refuted = refute_pools_of(missed);
+    if (refuted.empty()) return false;
+    if (!is_soon_searched) mend(found_.back().division, refuted);
+    if (is_soon_searched || found_.empty()) {
+      cost_ = cap_;
+      best_.clear();
+      found_.clear();
+      return true;
+    }
   }
-  cost_ = cap_;
-  best_.clear();
-  found_.clear();
-  return true;
+  return false;
 }
 
-bool FoundDivisions::refutes_pools_of(const std::vector<std::string>& missed) {
-  bool any = false;
+std::vector<PoolChoice> FoundDivisions::refute_pools_of(const std::vector<std::string>& missed) {
+  std::vector<PoolChoice> refuted;
   for (const Members& block : found_.back().division) {
     const KnownPools::Solved* solved = known_.find(block);
     const bool to_blame =
@@ -152,26 +158,32 @@ bool FoundDivisions::refutes_pools_of(const std::vector<std::string>& missed) {
         std::ranges::any_of(solved->option->pools.front().workloads,
                             [&](const auto& name) { return contains(missed, name); });
     if (!to_blame) continue;
+    refuted.push_back(solved->option->pools.front());
     known_.refute(block);
-    any = true;
   }
-  return any;
+  return refuted;
 }
 
-bool FoundDivisions::mend(std::vector<Members> division) {
-  double cost = 0;
-  Found found{std::move(division), {}};
-  for (const Members& block : found.division) {
+void FoundDivisions::mend(std::vector<Members> division, const std::vector<PoolChoice>& refuted) {
+  std::erase_if(found_, [&](const Found& found) {
+    return std::ranges::any_of(found.pools,
+                               [&](const auto& pool) { return contains(refuted, pool); });
+  });
+  Found mended{std::move(division), {}};
+  for (const Members& block : mended.division) {
     const auto& option = known_.best_of(block, cap_).option;
-    if (!option) return false;
-    cost += *option->goal;
-    found.pools.push_back(option->pools.front());
+    if (!option) break;
+    mended.cost += *option->goal;
+    mended.pools.push_back(option->pools.front());
   }
-  if (cost >= cap_) return false;
-  cost_ = cost;
-  found_.clear();
-  found_.push_back(std::move(found));
-  return true;
+  if (mended.pools.size() == mended.division.size() && mended.cost < cap_) {
+    const auto dearer = std::ranges::partition_point(
+        found_, [&](const Found& found) { return found.cost > mended.cost; });
+    found_.insert(dearer, std::move(mended));
+  }
+  if (found_.empty()) return;
+  cost_ = found_.back().cost;
+  best_ = found_.back().division;
 }
 
 std::optional<PlanOption> FoundDivisions::standing(std::vector<PoolChoice> pools, Numbers numbers) {

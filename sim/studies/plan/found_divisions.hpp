@@ -42,12 +42,15 @@ class FoundDivisions {
   struct Found {
     std::vector<Members> division;
     std::vector<PoolChoice> pools;
+    double cost = 0;
   };
 
   void add(Found found, double cost);
-  bool refutes_pools_of(const std::vector<std::string>& missed);  // whether there are any
-  // The best one with the cheapest pools that are left for its groups.
-  bool mend(std::vector<Members> division);
+  // Of the best one those of workloads that missed something.
+  std::vector<PoolChoice> refute_pools_of(const std::vector<std::string>& missed);
+  // The division has the cheapest pools that are left for its groups, beside others that have none
+  // of those refuted.
+  void mend(std::vector<Members> division, const std::vector<PoolChoice>& refuted);
   void add_pool(PoolChoice choice, std::vector<PoolChoice>& pools) const;
   std::vector<PoolChoice> merged(const std::vector<PoolChoice>& pools) const;
   // Random numbers with which they must stand.

@@ -218,7 +218,7 @@ void find_options(const Searches& searches, const PlanOptions& options, Plan& pl
 void find_confirmed(Searches& searches, const PlanOptions& options, Plan& plan) {
   constexpr int kMostRefuted = 8;
   const Plan begun = plan;
-  std::optional<Plan> doubted;  // holds by intervals of its own
+  std::optional<Plan> doubted;  // the first that misses nothing, for where none is confirmed
   std::vector<PoolChoice> last;
   for (int n = 0; n <= kMostRefuted; ++n) {
     const std::optional<double> least = plan.least_monthly;
@@ -230,12 +230,13 @@ void find_confirmed(Searches& searches, const PlanOptions& options, Plan& plan) 
     const auto look = confirmation(searches.search, pools);
     if (!look) return;
     plan.confirmed = look->found;
-    if (look->found.holds || pools == last) return;
+    if (look->found.holds) return;
+    if (!doubted && !look->figures.verdict.fails()) doubted = plan;
+    if (pools == last) break;
     last = pools;
-    if (look->figures.stands()) doubted = plan;
     if (pools.size() == 1) searches.refute(pools.front());
   }
-  if (plan.options.empty() && doubted) plan = std::move(*doubted);
+  if (doubted) plan = std::move(*doubted);
 }
 
 // What the best option hangs on, with the pods that it has.
@@ -347,11 +348,13 @@ Expected<Plan> make_plan(const ScenarioSet& set, std::size_t variant, const Cata
     RunOptions quiet = options.run;
     quiet.progress = nullptr;
     glances.emplace(probe_threads(*busiest, catalogue, quiet), std::nullopt);
-    tight.busiest = &*busiest;
-    tight.glances = &*glances;
   }
   const BlockSearch kept_apart = search_within(tight, base, further);
   Searches searches{tight, kept_apart, groups <= kExactGroups ? kept_apart : tight};
+  if (glances) {
+    searches.tight.busiest = &*busiest;
+    searches.tight.glances = &*glances;
+  }
   const BlockSearch& search = searches.search;
   searches.search.vary_pods = options.vary_pods;
   Plan plan = begun_plan(set, variant, catalogue, options, search);
@@ -359,6 +362,10 @@ Expected<Plan> make_plan(const ScenarioSet& set, std::size_t variant, const Cata
   if (glances) plan.counts.simulations += glances->simulations();
   const bool may_vary = search.goal == PlanGoal::MonthlyCost && !probes.interrupted();
   if (!probes.interrupted()) settle_headroom(set, base, catalogue, options, plan);
+  if (!plan.confirmed && !plan.options.empty() && !probes.interrupted()) {
+    const auto look = confirmation(search, plan.options.front().pools);  // of what is first now
+    if (look) plan.confirmed = look->found;
+  }
   mark_pareto(plan.options);
   plan.regions = other_regions(regions, plan.options, base, catalogue);
   plan.control_plane_monthly = cost_of(control_plane_fee(base.control_plane), kMonth);

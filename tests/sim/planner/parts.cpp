@@ -355,7 +355,8 @@ TEST(PlanRisk, DrawsNumbersOfItsOwn) {
       latencies.push_back(result.workloads.front().objectives.front().value);
     }
     std::ranges::sort(latencies);
-    EXPECT_NE(risk.objectives.front().p95, latencies[18]) << draw;
+    const ObjectiveRisk& found = risk.objectives.front();
+    EXPECT_FALSE(found.p95 == latencies[18] && found.median == latencies[9]) << draw;
   }
 }
 
