@@ -1,4 +1,4 @@
-#include <array>
+#include "slicewise/models/uncertain_figures.hpp"
 
 #include "catalog_fields.hpp"
 
@@ -10,12 +10,6 @@ std::optional<Duration> maybe_seconds(CatalogFields& fields, const std::string& 
   if (!value) return std::nullopt;
   return from_seconds(*value);
 }
-
-// Figures that a run can draw, and in which the list of what is uncertain may name them.
-constexpr std::array<std::string_view, 13> kUncertainFigures = {
-    "soloMs",    "extraPerItemMs", "capacityShare", "normP",       "bandwidthShare",
-    "duty",      "sensitivity",    "pressure",      "requestDuty", "turnUse",
-    "timeSigma", "kernelMs",       "hostMs"};
 
 }  // namespace
 

@@ -293,7 +293,15 @@ std::string component(const Scenario& scenario, bool is_made_up) {
                       owner.kind == "CronJob" ? " in spec.jobTemplate.metadata" : "")));
       continue;
     }
-    out += "- patch: |-\n" + indented(yaml_text(queue_patch(workload)), 4);
+    // Where nobody queues them yet, Jobs may be objects of their own.
+    Workload one = workload;
+    if (is_made_up) one.queue.value.clear();
+    const std::vector<std::string> names = object_names(scenario, one);
+    one = workload;
+    if (names.size() > 1) one.count = 1;
+    for (const std::string& name : names) {
+      out += "- patch: |-\n" + indented(for_each_object({name}, queue_patch(one)), 4);
+    }
   }
   return out;
 }

@@ -375,31 +375,46 @@ class ClusterImport {
     return true;
   }
 
+  // What a scenario says of the workload, whatever it is called.
+  static std::string text_of(DraftWorkload workload) {
+    workload.name = workload.object_name = "one";
+    workload.pods = 1;
+    ScenarioDraft draft;
+    draft.workloads.push_back(std::move(workload));
+    return written(draft).yaml;
+  }
+
   // Jobs that `slicewise export` wrote one by one, as long as they are alike.
-  bool joins_jobs(DraftWorkload& workload, const PodFile& file) {
+  bool joins_jobs(const DraftWorkload& workload, const PodFile& file) {
     const KeyValue* whole = annotation_of(file, kJobsAnnotation);
     if (whole == nullptr || workload.kind != DraftWorkload::Kind::Job || workload.pods != 1) {
       return false;
     }
-    const auto key = [](const DraftWorkload& w) {
-      return std::tie(w.object_name, w.space, w.resource, w.gpus, w.claim, w.node_selector,
-                      w.cpu_milli, w.memory_bytes, w.backoff_limit, w.restart_policy, w.comment);
-    };
-    workload.object_name = whole->value;
-    DraftWorkload* others = find_if_or_null(
-        draft_.workloads, [&](const DraftWorkload& one) { return key(one) == key(workload); });
-    if (others == nullptr) {
-      workload.name = dns_name(whole->value, "workload");
-      return false;
+    const std::string name = dns_name(whole->value, "workload");
+    std::vector<std::size_t>& known = jobs_of_[{workload.space, name}];
+    for (const std::size_t number : known) {
+      DraftWorkload& others = draft_.workloads[number];
+      if (text_of(others) != text_of(workload)) continue;
+      const bool is_taken = std::ranges::any_of(draft_.workloads, [&](const DraftWorkload& one) {
+        return &one != &others && one.space == others.space && one.name == name;
+      });
+      if (is_taken) break;
+      joined_[{workload.space, others.name}] = joined_[{workload.space, workload.name}] = name;
+      others.name = others.object_name = name;
+      ++others.pods;
+      return true;
     }
-    ++others->pods;
-    return true;
+    known.push_back(draft_.workloads.size());  // its place
+    return false;
   }
 
   // What Prometheus recorded of the workloads that are here.
   void take_recorded() {
     if (!recorded_) return;
-    const auto number_of = [&](const std::string& name, const std::string& space) {
+    const auto number_of = [&](const std::string& own_name, const std::string& space) {
+      auto joined = joined_.find({space, own_name});
+      if (joined == joined_.end()) joined = joined_.find({"", own_name});
+      const std::string& name = joined == joined_.end() ? own_name : joined->second;
       const auto same = std::ranges::find_if(draft_.workloads, [&](const DraftWorkload& workload) {
         return workload.name == name && (workload.space.empty() || workload.space == space);
       });
@@ -417,6 +432,8 @@ class ClusterImport {
     for (RecordedWorkload& workload : recorded_->recorded) {
       const std::size_t number = number_of(workload.name, workload.space);
       if (number == draft_.workloads.size()) continue;
+      if (contains(of_workloads_, number, &std::pair<std::size_t, RecordedWorkload>::first))
+        continue;
       has_latency = has_latency || workload.latency_p50;
       draft_.workloads[number].startup = workload.startup;
       of_workloads_.emplace_back(number, std::move(workload));
@@ -493,6 +510,9 @@ class ClusterImport {
   ClusterPools pools_{cluster_, options_, report_, draft_};
   std::optional<Imported> recorded_;                                    // by Prometheus
   std::vector<std::pair<std::size_t, RecordedWorkload>> of_workloads_;  // by their number
+  using InSpace = std::pair<std::string, std::string>;                  // namespace, name
+  std::map<InSpace, std::vector<std::size_t>> jobs_of_;  // of joins_jobs(): what may be alike
+  std::map<InSpace, std::string> joined_;                // ... the workload of a Job
 };
 
 }  // namespace

@@ -250,7 +250,9 @@ class CompanyFitter {
     out.profile.provenance[name] = origin_of(*first, how);
     if (width.value_or(0) > 0) {
       out.profile.provenance[name] += fmt::format(", 95 % within {:.2g}", *width);
-      out.profile.uncertainty.push_back({name, *width, {}});
+      // Drawn from a normal law, which few repeats would make as wide as they say little.
+      const double spare = static_cast<double>(repeats.size()) - 1;
+      out.profile.uncertainty.push_back({name, *width * kNormal95 / student_t_975(spare), {}});
     }
     return mean;
   }

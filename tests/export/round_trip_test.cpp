@@ -1,6 +1,10 @@
 #include "round_trip.hpp"
 
 #include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -160,9 +164,45 @@ TEST(RoundTrip, JobsThatFailEachByThemselves) {
     EXPECT_NE(text.find(name), std::string::npos) << text;
   }
   EXPECT_EQ(text.find("completions"), std::string::npos);
+  const auto queued = render_kueue(given, sample_catalogue(), {});
+  ASSERT_TRUE(queued);
+  std::string patches;
+  for (const ExportFile& file : *queued) patches += file.text;
+  EXPECT_NE(patches.find("name: cifar10-3\n"), std::string::npos) << patches;
+  EXPECT_EQ(patches.find("name: cifar10\n"), std::string::npos);
   given.workloads.push_back(workload);  // whose name is taken
   given.workloads.back().name.value = "cifar10-2";
   EXPECT_NE(pod_patches(given).find("completions: 3"), std::string::npos);
+}
+
+// One of three Jobs needs more memory than the others, and one is another namespace's: what a Job
+// says is never lost, and each that does not join keeps the name that the cluster knows.
+TEST(RoundTrip, JobsThatAreNotAlikeStayApart) {
+  const auto job = [](const std::string& name, const std::string& space,
+                      const std::string& memory) {
+    return "---\napiVersion: batch/v1\nkind: Job\nmetadata:\n  name: " + name +
+           "\n  namespace: " + space + "\n  annotations: {slicewise.dev/jobs-of: train}\n" +
+           "spec:\n  template:\n    metadata: {annotations: {slicewise.dev/gpu-memory: " + memory +
+           "}}\n    spec:\n      restartPolicy: OnFailure\n      containers:\n" +
+           "      - {name: main, image: a, resources: {limits: {nvidia.com/gpu: 1}}}\n";
+  };
+  const std::vector<SourceText> files = {
+      {"jobs.yaml", job("train-1", "a", "1400Mi") + job("train-2", "a", "9000Mi") +
+                        job("train-3", "a", "1400Mi") + job("train-1", "b", "1400Mi")}};
+  const scenarios::ImportOptions options;
+  const auto imported = scenarios::import_log(scenarios::ImportKind::K8s, files, options);
+  ASSERT_TRUE(imported);
+  const auto loaded = scenarios::load_scenario(
+      {"again.yaml", scenarios::scenario_of(*imported, scenarios::ImportKind::K8s, options).yaml});
+  ASSERT_TRUE(loaded);
+  std::map<std::pair<std::string, std::string>, int> jobs;
+  for (const Workload& workload : loaded->variants.front().workloads) {
+    const std::string& object = workload.manifest.name;
+    jobs[{workload.namespace_name, object.empty() ? workload.name.value : object}] = workload.count;
+  }
+  const std::map<std::pair<std::string, std::string>, int> expected = {
+      {{"a", "train"}, 2}, {{"a", "train-2"}, 1}, {{"b", "train-1"}, 1}};
+  EXPECT_EQ(jobs, expected);
 }
 
 // Growing pools, who makes them grow, and Jobs of several pods.

@@ -460,6 +460,10 @@ TEST(FitProfiles, MeansOfRowsHaveIntervals) {
   };
   EXPECT_TRUE(is_known("hostMs"));
   EXPECT_FALSE(is_known("kernelMs"));
+  // It is drawn from a normal law of that deviation, not of 6.5 times as much.
+  const auto drawn =
+      std::ranges::find(fit.profile.uncertainty, "hostMs", &models::FigureUncertainty::figure);
+  EXPECT_NEAR(drawn->half_width_95, 1.96, 0.001);
 }
 
 // SMs bound the capacity share, memory what bandwidth limits, and both with GPU_UTIL the duty.

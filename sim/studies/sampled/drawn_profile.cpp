@@ -103,8 +103,8 @@ void move_by(WorkloadProfile& profile, const models::FigureUncertainty& known, d
     shift(profile.duty, known, score, 1);
   } else if (figure == "requestDuty") {
     shift(profile.request_duty, known, score, 1);
-  } else if (figure == "turnUse") {
-    shift(profile.turn_use, known, score, 1);
+  } else if (figure == "turnUse" && profile.turn_use) {
+    profile.turn_use = std::min(1.0, lognormal(*profile.turn_use, known, score));
   } else if (figure == "sensitivity") {
     shift(profile.sensitivity, known, score, kMost);
   } else if (figure == "pressure") {
