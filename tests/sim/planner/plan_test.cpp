@@ -280,7 +280,8 @@ TEST(Plan, WhatIsTooDearIsNotConfirmed) {
   std::vector<Usd> confirmed;
   options.journal = ProbeJournal{[](const PlanProbe&) { return std::nullopt; },
                                  [&](const PlanProbe& probe, const PlanAnswer& answer) {
-                                   if (probe.draw == 1) confirmed.push_back(answer.figures->monthly);
+                                   if (probe.draw == 1)
+                                     confirmed.push_back(answer.figures->monthly);
                                  }};
   const auto plan = make_plan(set_with(std::move(scenario)), 0, demo::catalogue(), options);
   ASSERT_TRUE(plan && !plan->options.empty());

@@ -62,8 +62,9 @@ scenarios::Scenario light_on_t4();
 scenarios::ScenarioSet random_set(std::uint32_t instance);
 
 // The definition: every configuration with every number of nodes, as many replications as decide.
-// `which` becomes what it is.
+// `which` becomes what it is. `beside`: its objectives must hold by intervals as wide as so many
+// need that hold together; 0: by those of its own.
 std::optional<Usd> cheapest_of_all(const scenarios::Scenario& scenario,
-                                   std::string* which = nullptr);
+                                   std::string* which = nullptr, std::int64_t beside = 0);
 
 }  // namespace slicewise::sim::small_plans
