@@ -164,8 +164,10 @@ TEST(RoundTrip, JobsThatFailEachByThemselves) {
     EXPECT_NE(text.find(name), std::string::npos) << text;
   }
   EXPECT_EQ(text.find("completions"), std::string::npos);
-  const auto queued = render_kueue(given, sample_catalogue(), {});
-  ASSERT_TRUE(queued);
+  if (!workload.measured) workload.measured.emplace();
+  workload.measured->unit_time = seconds(10);
+  const auto queued = render_kueue(given, models::load_catalogue(), {});
+  ASSERT_TRUE(queued) << queued.error().back().message;
   std::string patches;
   for (const ExportFile& file : *queued) patches += file.text;
   EXPECT_NE(patches.find("name: cifar10-3\n"), std::string::npos) << patches;

@@ -581,7 +581,8 @@ class Kueue(Folder):
         component, = documents(self.folder / "q/kustomization.yaml")
         patch = yaml.safe_load(component["patches"][0]["patch"])
         self.assertEqual((patch["metadata"]["name"], patch["metadata"]["labels"]),
-                         ("cifar10", {"kueue.x-k8s.io/queue-name": "slicewise"}))
+                         ("cifar10-1", {"kueue.x-k8s.io/queue-name": "slicewise"}))
+        self.assertEqual(len(component["patches"]), 20)
 
     def test_flavors_have_what_jobs_select(self):
         """Kueue drops what a Job selects by that no flavor has, and would take any."""
@@ -635,6 +636,7 @@ spec:
   - name: low
     kind: Job
     count: 12
+    restartPolicy: Never  # else each is a Job of its own
     podTemplate: {resources: {limits: {nvidia.com/gpu: 1}}}
     work: {units: 2}
     measured: {device: A10G, unitTime: 10s, gpuBusy: 60%}
