@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -137,6 +138,30 @@ void scaling_finding(const Workload& spec, const WorkloadResult& result, Diagnos
       "allow more replicas, and give the nodes GPUs for them; or share each GPU among more");
 }
 
+// Clients that ask again at once, for what takes as long each time, meet on a GPU as they did at
+// the start: measured ones drift apart.
+void lockstep_finding(const World& world, const WorkloadModel& model, Diagnostics& found) {
+  const Workload& spec = model.spec;
+  const auto* loop =
+      spec.traffic ? std::get_if<scenarios::ClosedLoop>(&spec.traffic->shape) : nullptr;
+  if (loop == nullptr || loop->think_time.ns > 0 || std::min(loop->clients, spec.count) < 2) return;
+  if (!spec.measured) return;
+  const auto& time = spec.measured->request_gpu_time;
+  if (!time || time->law != scenarios::ServiceTime::Law::Deterministic) return;
+  bool shares = false;
+  for (std::size_t p = 0; p < world.pools.size(); ++p) {
+    shares = shares || (model.on_pool[p].schedulable &&
+                        world.pools[p].strategy != scenarios::Strategy::Exclusive);
+  }
+  if (!shares) return;
+  add_note(
+      found, Code::InputAssumed, spec.traffic->where,
+      fmt::format("requests of \"{}\" take as long each, and its {} clients ask again at once: "
+                  "they stay in step, and meet on a GPU as they did at the start",
+                  model.name, loop->clients),
+      "give the scatter of their times, requestGpuTime: {p50: 20ms, p99: 26ms}, or a thinkTime");
+}
+
 void cache_finding(const Workload& spec, const WorkloadResult& result, Diagnostics& found) {
   if (!spec.llm || !result.tokens || result.tokens->preemptions == 0) return;
   add_diagnostic(
@@ -184,6 +209,7 @@ void request_findings(const World& world, std::span<const Replication> replicati
   for (std::size_t w = 0; w < world.workloads.size(); ++w) {
     const FindingsAbout about(result.workloads[w].name, found);
     scaling_finding(world.workloads[w].spec, result.workloads[w], found);
+    lockstep_finding(world, world.workloads[w], found);
     cache_finding(world.workloads[w].spec, result.workloads[w], found);
     schedule_finding(world.workloads[w].spec, result.workloads[w], found);
   }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include <gmock/gmock.h>
@@ -406,6 +407,28 @@ TEST(GpuMemoryPeak, IsTakenWhenWorkBegins) {
   const VariantResult at_once = demo::result(s);
   EXPECT_EQ(at_once.pods.oom_kills, 1);
   EXPECT_EQ(at_once.pods.running_max, 1);
+}
+
+// What is calibrated to 24 ms in turns takes 30 ms where nothing scatters: no two drift apart.
+TEST(Serving, SaysThatClientsOfConstantTimesKeepInStep) {
+  const auto is_told = [](const scenarios::Workload& w, int replicas_per_gpu) {
+    scenarios::Scenario s = demo::scenario(demo::pool(replicas_per_gpu), {w});
+    s.duration = seconds(5);
+    const VariantResult result = demo::result(s);
+    return std::ranges::any_of(result.findings, [](const Diagnostic& d) {
+      return d.code == Code::InputAssumed && d.message.find("stay in step") != std::string::npos;
+    });
+  };
+  scenarios::Workload w =
+      demo::service(2, 1, milliseconds(20), scenarios::ServiceTime::Law::Deterministic);
+  w.traffic->shape = scenarios::ClosedLoop{2, {}};
+  EXPECT_TRUE(is_told(w, 2));
+  EXPECT_FALSE(is_told(w, 0)) << "each has a GPU of its own";
+  w.traffic->shape = scenarios::ClosedLoop{2, milliseconds(1)};
+  EXPECT_FALSE(is_told(w, 2));
+  w.traffic->shape = scenarios::ClosedLoop{2, {}};
+  w.measured->request_gpu_time->law = scenarios::ServiceTime::Law::Exponential;
+  EXPECT_FALSE(is_told(w, 2));
 }
 
 }  // namespace
