@@ -34,7 +34,9 @@ std::string_view fault_level(const Isolation& i) { return level_name(i.fault); }
 // The instances of the only profile; without MIG none.
 const models::MigCount& only_profile(const ComparedOption& o) {
   static const models::MigCount none{"", 0};
-  return o.configuration.mig.size() == 1 ? o.configuration.mig.front() : none;
+  const sim::PoolChoice& configuration = o.configuration;
+  const bool uniform = configuration.mig.size() == 1 && configuration.other_cuts.empty();
+  return uniform ? configuration.mig.front() : none;
 }
 std::string profile_of(const ComparedOption& o) { return only_profile(o).profile; }
 int instances_of(const ComparedOption& o) { return only_profile(o).count; }
@@ -255,7 +257,11 @@ std::vector<Field> fields_of_choice() {
           .positive()
           .csv(8, "migInstancesPerGpu")
           .setting(6),
-      field<&O::configuration, &C::mig>("mig", "layout of every GPU").optional(),
+      field<&O::configuration, &C::mig>("mig", "layout of every GPU that otherCuts does not name")
+          .optional(),
+      field<&O::configuration, &C::other_cuts>("otherCuts",
+                                               "of the last GPUs of each node, in order")
+          .optional(),
       field<&O::configuration, &C::mig_profiles>(
           "migProfiles", "of the pods of each workload, where a layout was made for them")
           .optional(),

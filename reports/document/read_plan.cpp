@@ -86,8 +86,11 @@ class PoolCheck {
     if (choice_.on_demand < 0 || (choice_.on_demand > 0 && choice_.on_demand >= choice_.nodes)) {
       odd(Code::ValueRange, "/onDemandNodes", "fewer nodes are on-demand than there are");
     }
-    for (std::size_t m = 0; m < choice_.mig.size(); ++m) {
-      check_count(fmt::format("/mig/{}/count", m), choice_.mig[m].count, kMostInstances);
+    check_cut("/mig", choice_.mig);
+    for (std::size_t c = 0; c < choice_.other_cuts.size(); ++c) {
+      const std::string at = fmt::format("/otherCuts/{}", c);
+      check_count(at + "/gpus", choice_.other_cuts[c].gpus, kMostInstances);
+      check_cut(at + "/mig", choice_.other_cuts[c].mig);
     }
     if (!choice_.pods.empty() && choice_.pods.size() != choice_.workloads.size()) {
       odd(Code::FieldMissing, "/pods", "pods has a number for each workload of the pool");
@@ -107,12 +110,19 @@ class PoolCheck {
                : "\"mig\" is the layout of another strategy");
     }
     const std::size_t profiles = choice_.mig_profiles.size();
-    if (profiles == choice_.workloads.size() || (profiles == 0 && choice_.mig.size() <= 1)) return;
+    const bool is_uniform = choice_.mig.size() <= 1 && choice_.other_cuts.empty();
+    if (profiles == choice_.workloads.size() || (profiles == 0 && is_uniform)) return;
     odd(Code::FieldMissing, profiles > 0 ? "/migProfiles" : "",
         "migProfiles names one profile for each workload of the pool");
   }
 
  private:
+  void check_cut(const std::string& at, const std::vector<models::MigCount>& mig) {
+    for (std::size_t m = 0; m < mig.size(); ++m) {
+      check_count(fmt::format("{}/{}/count", at, m), mig[m].count, kMostInstances);
+    }
+  }
+
   void check_schedules() {
     for (const sim::PodSchedule& schedule : choice_.schedules) {
       const bool is_read = scenarios::parse_cron(schedule.start) &&
@@ -210,9 +220,15 @@ Diagnostics check_plan_names(const SourceText& source, std::span<const PoolChoic
           code, place_in_document(source, fmt::format("{}/pools/{}", at, p)), std::move(message),
           "the plan was edited by hand, or made with another catalogue"));
     };
-    if (catalogue.find_instance(choice.instance_type) == nullptr) {
+    const models::InstanceType* type = catalogue.find_instance(choice.instance_type);
+    int cut_otherwise = 0;
+    for (const sim::MigCut& cut : choice.other_cuts) cut_otherwise += cut.gpus;
+    if (type == nullptr) {
       odd(Code::InstanceUnknown,
           fmt::format("instance type \"{}\" is not in the catalogue", choice.instance_type));
+    } else if (cut_otherwise >= std::max(1, type->gpu_count)) {
+      odd(Code::ValueRange,
+          fmt::format("otherCuts has {} of the {} GPUs of a node", cut_otherwise, type->gpu_count));
     }
     if (!is_purchase(choice.purchase, scenario)) {
       odd(Code::PriceUnknown,
@@ -228,7 +244,10 @@ Diagnostics check_plan_names(const SourceText& source, std::span<const PoolChoic
       }
     }
     for (const std::string& profile : choice.mig_profiles) {
-      if (std::ranges::find(choice.mig, profile, &models::MigCount::profile) != choice.mig.end()) {
+      const auto has = [&](const std::vector<models::MigCount>& mig) {
+        return std::ranges::find(mig, profile, &models::MigCount::profile) != mig.end();
+      };
+      if (has(choice.mig) || std::ranges::any_of(choice.other_cuts, has, &sim::MigCut::mig)) {
         continue;
       }
       odd(Code::MigConfigUnknown,

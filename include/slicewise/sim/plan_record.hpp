@@ -31,6 +31,7 @@ template <>
 struct Spelling<scenarios::PlanGoal> : SpellingOf<scenarios::kGoals> {};
 
 Record declared(Of<models::MigCount>);
+Record declared(Of<MigCut>);
 Record declared(Of<ServingChoice>);
 Record declared(Of<PoolChoice>);
 Record declared(Of<PlannedObjective>);

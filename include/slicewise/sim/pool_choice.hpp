@@ -104,6 +104,14 @@ struct PodScaling {
 // Workloads of whose pods, all together, a node has one: by a required anti-affinity.
 using ApartClass = std::vector<std::string>;
 
+// GPUs of a node that are cut alike.
+struct MigCut {
+  int gpus = 1;
+  std::vector<models::MigCount> mig;  // instances of each
+
+  friend bool operator==(const MigCut&, const MigCut&) = default;
+};
+
 // How the GPUs of one node pool are had and shared, and for whom.
 struct PoolChoice {
   std::string instance_type;
@@ -112,6 +120,7 @@ struct PoolChoice {
   Strategy strategy = Strategy::Exclusive;
   int replicas = 1;                       // pods per GPU or, with MIG, per instance
   std::vector<models::MigCount> mig;      // instances of each GPU; empty without MIG
+  std::vector<MigCut> other_cuts;         // of the last GPUs of each node, in order; empty: none
   std::vector<std::string> workloads;     // in the order of the scenario
   std::vector<std::string> mig_profiles;  // of the pods of each of them; empty: all the same
   int nodes = 1;                          // 0: not known
@@ -129,12 +138,12 @@ struct PoolChoice {
   friend bool operator==(const PoolChoice&, const PoolChoice&) = default;
 };
 
-// "5x1g.5gb+1x2g.10gb".
-std::string layout_text(const std::vector<models::MigCount>& layout);
+// "5x1g.5gb+1x2g.10gb", "7x1g.5gb but 1x7g.40gb on 3 GPUs of each node".
+std::string layout_text(const PoolChoice& choice);
 // "MPS x4 uncapped", "MIG 3x2g.10gb + time-slicing x2"; `layout`: as its MIG layout is called.
 std::string sharing_text(const PoolChoice& choice, const std::string& layout);
 inline std::string sharing_text(const PoolChoice& choice) {
-  return sharing_text(choice, layout_text(choice.mig));
+  return sharing_text(choice, layout_text(choice));
 }
 
 // "2 x g4dn.xlarge, MPS x4, 3 pods of asr": of the workloads those with another number of pods; "3

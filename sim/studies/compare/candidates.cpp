@@ -1,6 +1,7 @@
 #include "candidates.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -96,16 +97,18 @@ void add_fitted_mig(const Place& place, const World& exclusive,
                     std::vector<Candidate>& candidates) {
   constexpr std::size_t kShown = 4;
   FittedLayouts fitted = fitted_layouts(*place.geometry, exclusive, place.type.gpu_count);
-  std::erase_if(fitted.layouts, [](const FittedLayout& layout) { return layout.mig.size() < 2; });
+  std::erase_if(fitted.layouts, [](const FittedLayout& layout) {
+    return layout.mig.size() < 2 && layout.other_cuts.empty();
+  });
   std::ranges::stable_sort(fitted.layouts, {}, &FittedLayout::nodes);
-  std::vector<std::vector<MigCount>> shown;
+  std::set<std::string> shown;
   for (FittedLayout& layout : fitted.layouts) {
     if (shown.size() == kShown) return;
-    if (contains(shown, layout.mig)) continue;
-    shown.push_back(layout.mig);
-    candidates.push_back(candidate(place, Strategy::Mig, 1));
-    candidates.back().choice.mig = std::move(layout.mig);
-    candidates.back().choice.mig_profiles = std::move(layout.profiles);
+    Candidate found = candidate(place, Strategy::Mig, 1);
+    found.choice.mig = std::move(layout.mig);
+    found.choice.other_cuts = std::move(layout.other_cuts);
+    found.choice.mig_profiles = std::move(layout.profiles);
+    if (shown.insert(layout_text(found.choice)).second) candidates.push_back(std::move(found));
   }
 }
 

@@ -84,7 +84,8 @@ bool is_same(const PlanOption& option, const PlanOption& other) {
   const PoolChoice& b = other.pools.front();
   const OptionFigures& figures = other.figures;
   return a.instance_type == b.instance_type && a.purchase == b.purchase && a.nodes == b.nodes &&
-         a.mig == b.mig && a.serving == b.serving && option.figures.total == figures.total &&
+         a.mig == b.mig && a.other_cuts == b.other_cuts && a.serving == b.serving &&
+         option.figures.total == figures.total &&
          option.figures.worst_ratio == figures.worst_ratio &&
          option.figures.gpu_busy == figures.gpu_busy && figures.worst_ratio > 0;
 }

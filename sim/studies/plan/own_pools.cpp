@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -19,23 +20,28 @@
 namespace slicewise::sim {
 namespace {
 
-// The instances of each GPU; nullopt: GPUs are cut in different ways, or anew over time.
-std::optional<std::vector<MigCount>> equal_cuts(const PoolModel& pool) {
+// The cuts of a node's GPUs, neighbours alike together; empty without MIG, nullopt: some GPUs are
+// whole, or they are cut anew over time.
+std::optional<std::vector<MigCut>> cuts_in(const PoolModel& pool) {
   std::map<int, std::map<std::string, int>> of_gpu;
   if (pool.layouts.size() > 1) return std::nullopt;
   for (const NodeLayout::Domain& domain : pool.layouts.front().domains) {
     const std::string& profile = pool.kinds[domain.kind].partition;
     if (!profile.empty()) ++of_gpu[domain.gpu][profile];
   }
-  std::vector<MigCount> counts;
-  if (of_gpu.empty()) return counts;
-  const auto& first = of_gpu.begin()->second;
-  const bool equal =
-      of_gpu.size() == static_cast<std::size_t>(pool.healthy_gpus()) &&
-      std::ranges::all_of(of_gpu, [&](const auto& gpu) { return gpu.second == first; });
-  if (!equal) return std::nullopt;
-  for (const auto& [profile, count] : first) counts.push_back({profile, count});
-  return counts;
+  std::vector<MigCut> cuts;
+  if (of_gpu.empty()) return cuts;
+  if (of_gpu.size() != static_cast<std::size_t>(pool.healthy_gpus())) return std::nullopt;
+  for (const auto& [gpu, instances] : of_gpu) {
+    MigCut cut;
+    for (const auto& [profile, count] : instances) cut.mig.push_back({profile, count});
+    if (!cuts.empty() && cuts.back().mig == cut.mig) {
+      ++cuts.back().gpus;
+    } else {
+      cuts.push_back(std::move(cut));
+    }
+  }
+  return cuts;
 }
 
 std::string purchase_of(const Scenario& scenario, const NodePool& pool, const PoolModel& model) {
@@ -109,23 +115,26 @@ Expected<std::vector<PoolChoice>> pools_as_they_stand(const Scenario& scenario,
     const NodePool& pool = scenario.node_pools[p];
     const PoolModel& model = world->pools[p];
     if (lives[p].empty() && pool.nodes == 0) continue;
-    const auto cuts = equal_cuts(model);
+    const auto cuts = cuts_in(model);
     if (lives[p].empty()) {
       found.push_back(no_words_for(pool, "no workload runs there"));
     } else if (pool.virtual_gpu || pool.nos || pool.hami || pool.kai || pool.dra ||
                !is_planned(model.strategy)) {
       found.push_back(no_words_for(pool, "its GPUs are shared by another plugin"));
     } else if (!cuts) {
-      found.push_back(no_words_for(pool, "its GPUs are cut in different ways"));
+      found.push_back(no_words_for(pool, "some of its GPUs are whole, or are cut anew"));
     } else {
       World own;
       own.pools = {model};
       for (const std::size_t w : lives[p]) own.workloads.push_back(world->workloads[w]);
       PoolChoice choice = own_choice(pool, own);
       choice.purchase = purchase_of(scenario, pool, model);
-      choice.mig = *cuts;
+      if (!cuts->empty()) {
+        choice.mig = cuts->front().mig;
+        choice.other_cuts.assign(std::next(cuts->begin()), cuts->end());
+      }
       for (const std::size_t w : lives[p]) {
-        if (cuts->size() > 1)
+        if (cuts->size() > 1 || choice.mig.size() > 1)
           choice.mig_profiles.push_back(profile_of(model, world->workloads[w], p));
       }
       pools.push_back(std::move(choice));

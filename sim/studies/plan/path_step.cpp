@@ -37,7 +37,8 @@ bool nodes_may_stay(const PoolChoice& a, const PoolChoice& b) {
 
 // Pods that ask for the same go on.
 bool same_sharing(const PoolChoice& a, const PoolChoice& b) {
-  return a.strategy == b.strategy && a.replicas == b.replicas && a.mig == b.mig;
+  return a.strategy == b.strategy && a.replicas == b.replicas && a.mig == b.mig &&
+         a.other_cuts == b.other_cuts;
 }
 
 int in_common(const PoolChoice& a, const PoolChoice& b) {

@@ -86,6 +86,12 @@ Record declared(Of<MigCount>) {
           {field<&M::profile>("profile", "MIG profile"), field<&M::count>("count", "of each GPU")}};
 }
 
+Record declared(Of<MigCut>) {
+  using C = MigCut;
+  return {"GPUs of a node that are cut alike",
+          {field<&C::gpus>("gpus", "so many"), field<&C::mig>("mig", "layout of each")}};
+}
+
 Record declared(Of<ServingChoice>) {
   using S = ServingChoice;
   return {
@@ -128,7 +134,8 @@ Record declared(Of<PoolChoice>) {
                            "exclusive, timeSlicing, mps, mig, mig+timeSlicing, vgpu, ...")
            .with(&Field::is_open, true),
        field<&C::replicas>("replicas", "pods per GPU or, with MIG, per instance"),
-       field<&C::mig>("mig", "layout of every GPU").optional(),
+       field<&C::mig>("mig", "layout of every GPU that otherCuts does not name").optional(),
+       field<&C::other_cuts>("otherCuts", "of the last GPUs of each node, in order").optional(),
        field<&C::workloads>("workloads", "that run there"),
        field<&C::mig_profiles>("migProfiles", "of the pods of each workload").optional(),
        field<&C::nodes>("nodes", "0: no number of nodes helps"),

@@ -256,6 +256,7 @@ void add_mig(const TypeView& view, PoolChoices& found) {
   for (const FittedLayout& layout : fitted.layouts) {
     PoolChoice choice = choice_of(view, Strategy::Mig, 1);
     choice.mig = layout.mig;
+    choice.other_cuts = layout.other_cuts;
     choice.mig_profiles = layout.profiles;
     if (choice.mig.empty()) {
       refuse(std::move(choice), Code::MigLayoutImpossible,

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -22,7 +23,9 @@ namespace {
 constexpr std::string_view kApartLabel = "slicewise.dev/gpu-memory-class";
 constexpr std::string_view kApartClass = "large";  // of the second: "large-2"
 
-bool is_uniform(const PoolChoice& choice) { return choice.mig.size() == 1; }
+bool is_uniform(const PoolChoice& choice) {
+  return choice.mig.size() == 1 && choice.other_cuts.empty();
+}
 
 // By the device plugin, under another name.
 bool is_shared(Strategy strategy) {
@@ -50,6 +53,30 @@ bool keeps_name(const Scenario& base, const PoolChoice& choice) {
   return holds_jobs && covers;
 }
 
+// "5x-1g.5gb-1x-2g.10gb".
+std::string config_name(const std::vector<MigCount>& mig) {
+  std::string name;
+  for (const MigCount& count : mig) {
+    name += fmt::format("{}{}x-{}", name.empty() ? "" : "-", count.count, dotted(count.profile));
+  }
+  return name;
+}
+
+scenarios::MigPartedEntry entry_of(const std::vector<MigCount>& mig, const SourceLocation& where) {
+  scenarios::MigPartedEntry entry;
+  entry.where = where;
+  for (const MigCount& count : mig) {
+    entry.mig_devices.push_back({{count.profile, where}, count.count});
+  }
+  return entry;
+}
+
+std::vector<int> gpus_from(int first, int end) {
+  std::vector<int> gpus(static_cast<std::size_t>(std::max(0, end - first)));
+  std::iota(gpus.begin(), gpus.end(), first);
+  return gpus;
+}
+
 // The shipped config where it is the same layout, else one of the scenario's own.
 void cut_into(NodePool& pool, const PoolChoice& choice, const Catalogue& catalogue) {
   pool.mig.reset();
@@ -68,15 +95,19 @@ void cut_into(NodePool& pool, const PoolChoice& choice, const Catalogue& catalog
       return;
     }
   }
-  std::string name;
-  scenarios::MigPartedEntry entry;
-  entry.where = where;
-  for (const MigCount& count : choice.mig) {
-    name += fmt::format("{}{}x-{}", name.empty() ? "" : "-", count.count, dotted(count.profile));
-    entry.mig_devices.push_back({{count.profile, where}, count.count});
+  std::string name = config_name(choice.mig);
+  std::vector<scenarios::MigPartedEntry> entries{entry_of(choice.mig, where)};
+  int first = type == nullptr ? 0 : type->gpu_count;
+  for (const MigCut& cut : choice.other_cuts) first -= cut.gpus;
+  if (!choice.other_cuts.empty()) entries.front().devices = gpus_from(0, first);
+  for (const MigCut& cut : choice.other_cuts) {
+    name += fmt::format("-{}of{}", cut.gpus, config_name(cut.mig));
+    entries.push_back(entry_of(cut.mig, where));
+    entries.back().devices = gpus_from(first, first + cut.gpus);
+    first += cut.gpus;
   }
   layout.config = {name, where};
-  layout.configs[name] = {entry};
+  layout.configs[name] = std::move(entries);
   pool.mig = layout;
 }
 
@@ -327,6 +358,7 @@ std::vector<PoolChoice> with_unshared(const Scenario& base, std::span<const Pool
     whole.strategy = Strategy::Exclusive;
     whole.replicas = 1;
     whole.mig.clear();
+    whole.other_cuts.clear();
     whole.mig_profiles.clear();
     whole.apart.clear();
     pools.push_back(std::move(whole));

@@ -1,9 +1,13 @@
 #include "mig_layouts.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
+#include <utility>
 
 namespace slicewise::sim {
 namespace {
@@ -61,6 +65,121 @@ class LayoutSearch {
   std::vector<MigCount> best_;
   std::tuple<int, int> cost_;
 };
+
+int ceil_div(int a, int b) { return (a + b - 1) / b; }
+
+// How the GPUs of a node may be cut so that together they have a number of instances of each
+// profile.
+class CutSearch {
+ public:
+  CutSearch(const MigGeometry& geometry, const std::vector<ProfileNeed>& needs)
+      : geometry_(geometry), needs_(needs) {
+    std::vector<MigCount> counts;
+    for (const ProfileNeed& need : needs) counts.push_back({need.profile->name, 0});
+    fill(0, counts);
+  }
+
+  // The cut of each GPU, full ones; empty: so many GPUs are too few.
+  std::vector<std::vector<MigCount>> run(std::vector<int> wanted, int gpus) {
+    cuts_.clear();
+    if (!hold(std::move(wanted), gpus)) cuts_.clear();
+    return cuts_;
+  }
+
+ private:
+  bool fits(const std::vector<MigCount>& counts) const {
+    return models::place_instances(geometry_, counts).has_value();
+  }
+
+  // Every layout beside which no instance of any of the profiles has room.
+  void fill(std::size_t at, std::vector<MigCount>& counts) {
+    if (at == counts.size()) {
+      for (MigCount& more : counts) {
+        ++more.count;
+        const bool has_room = fits(counts);
+        --more.count;
+        if (has_room) return;
+      }
+      full_.push_back(counts);
+      return;
+    }
+    const int before = counts[at].count;
+    do {
+      fill(at + 1, counts);
+      ++counts[at].count;
+    } while (fits(counts));
+    counts[at].count = before;
+  }
+
+  bool hold(std::vector<int> wanted, int gpus) {
+    std::size_t first = 0;
+    while (first < wanted.size() && wanted[first] == 0) ++first;
+    if (first == wanted.size()) return true;
+    int slices = 0;
+    for (std::size_t n = 0; n < wanted.size(); ++n) {
+      slices += wanted[n] * needs_[n].profile->memory_slices;
+    }
+    if (slices > gpus * geometry_.memory_slices) return false;
+    wanted.push_back(gpus);
+    if (failed_.contains(wanted)) return false;
+    for (const std::vector<MigCount>& cut : full_) {
+      if (cut[first].count == 0) continue;
+      std::vector<int> left;
+      for (std::size_t n = 0; n < cut.size(); ++n) {
+        left.push_back(std::max(0, wanted[n] - cut[n].count));
+      }
+      cuts_.push_back(cut);
+      if (hold(std::move(left), gpus - 1)) return true;
+      cuts_.pop_back();
+    }
+    failed_.insert(std::move(wanted));
+    return false;
+  }
+
+  const MigGeometry& geometry_;
+  const std::vector<ProfileNeed>& needs_;
+  std::vector<std::vector<MigCount>> full_;
+  std::vector<std::vector<MigCount>> cuts_;
+  std::set<std::vector<int>> failed_;  // instances that are wanted, GPUs that are left
+};
+
+// By their slices, wherever they are.
+int least_nodes(const MigGeometry& geometry, const std::vector<ProfileNeed>& needs, int gpus) {
+  int memory = 0;
+  int compute = 0;
+  for (const ProfileNeed& need : needs) {
+    memory += need.pods * need.profile->memory_slices;
+    compute += need.pods * need.profile->compute_slices;
+  }
+  return std::max(ceil_div(memory, gpus * geometry.memory_slices),
+                  ceil_div(compute, gpus * geometry.compute_slices));
+}
+
+// Equal ones together, the most first; GPUs that nobody needs are cut as most are.
+std::vector<MigCut> together(const std::vector<std::vector<MigCount>>& gpus, int gpus_per_node) {
+  std::vector<MigCut> cuts;
+  for (std::vector<MigCount> mig : gpus) {
+    std::erase_if(mig, [](const MigCount& count) { return count.count == 0; });
+    const auto same = std::ranges::find(cuts, mig, &MigCut::mig);
+    if (same == cuts.end()) {
+      cuts.push_back({1, std::move(mig)});
+    } else {
+      ++same->gpus;
+    }
+  }
+  std::ranges::stable_sort(cuts, std::greater<>(), &MigCut::gpus);
+  cuts.front().gpus += gpus_per_node - static_cast<int>(gpus.size());
+  return cuts;
+}
+
+// A node's label, which has 63 characters, names the layout.
+bool has_a_name(const std::vector<MigCut>& cuts) {
+  constexpr std::size_t kMostCuts = 3;
+  constexpr std::size_t kMostParts = 5;
+  std::size_t parts = 0;
+  for (const MigCut& cut : cuts) parts += cut.mig.size();
+  return cuts.size() <= kMostCuts && parts <= kMostParts;
+}
 
 // Of the profiles that hold a pod, so many are tried, smallest first.
 constexpr std::size_t kProfilesTried = 4;
@@ -126,8 +245,9 @@ std::vector<SizeClass> size_classes(const std::vector<std::vector<const MigProfi
   return together;
 }
 
-FittedLayout layout_for(const MigGeometry& geometry, const World& world, int gpus_per_node,
-                        const std::vector<const MigProfile*>& profiles) {
+void add_layouts(const MigGeometry& geometry, const World& world, int gpus_per_node,
+                 const std::vector<const MigProfile*>& profiles,
+                 std::vector<FittedLayout>& layouts) {
   std::map<std::string, ProfileNeed> needs;
   FittedLayout layout;
   for (std::size_t w = 0; w < profiles.size(); ++w) {
@@ -141,7 +261,16 @@ FittedLayout layout_for(const MigGeometry& geometry, const World& world, int gpu
   for (const auto& [name, need] : needs) list.push_back(need);
   layout.mig = best_layout(geometry, list, gpus_per_node);
   if (!layout.mig.empty()) layout.nodes = nodes_for(layout.mig, list, gpus_per_node);
-  return layout;
+  layouts.push_back(layout);
+  MixedLayout mixed =
+      mixed_layout(geometry, list, gpus_per_node,
+                   layout.mig.empty() ? std::numeric_limits<int>::max() : layout.nodes);
+  if (mixed.cuts.empty()) return;
+  layout.mig = std::move(mixed.cuts.front().mig);
+  layout.other_cuts.assign(std::next(mixed.cuts.begin()), mixed.cuts.end());
+  layout.nodes = mixed.nodes;
+  if (layouts.back().mig.empty()) layouts.pop_back();
+  layouts.push_back(std::move(layout));
 }
 
 }  // namespace
@@ -168,7 +297,7 @@ FittedLayouts fitted_layouts(const MigGeometry& geometry, const World& exclusive
     for (std::size_t c = 0; c < classes.size(); ++c) {
       for (const std::size_t w : classes[c].workloads) profiles[w] = classes[c].profiles[picked[c]];
     }
-    found.layouts.push_back(layout_for(geometry, exclusive, gpus_per_node, profiles));
+    add_layouts(geometry, exclusive, gpus_per_node, profiles, found.layouts);
     std::size_t c = 0;
     while (c < picked.size() && ++picked[c] == classes[c].profiles.size()) picked[c++] = 0;
     if (c == picked.size()) return found;
@@ -187,9 +316,31 @@ int nodes_for(const std::vector<MigCount>& layout, const std::vector<ProfileNeed
     const auto found = std::ranges::find(layout, need.profile->name, &MigCount::profile);
     if (found == layout.end() || found->count == 0) return std::numeric_limits<int>::max();
     const int on_node = found->count * gpus_per_node;
-    nodes = std::max(nodes, (need.pods + on_node - 1) / on_node);
+    nodes = std::max(nodes, ceil_div(need.pods, on_node));
   }
   return nodes;
+}
+
+MixedLayout mixed_layout(const MigGeometry& geometry, const std::vector<ProfileNeed>& needs,
+                         int gpus_per_node, int nodes) {
+  if (needs.size() < 2 || gpus_per_node < 2) return {};
+  int most = 0;
+  for (const ProfileNeed& need : needs) most = std::max(most, need.pods);
+  const int least = least_nodes(geometry, needs, gpus_per_node);
+  if (least >= nodes) return {};
+  CutSearch search(geometry, needs);
+  std::vector<int> before;
+  for (int n = least; n < nodes && n <= most; ++n) {
+    std::vector<int> wanted;
+    for (const ProfileNeed& need : needs) wanted.push_back(ceil_div(need.pods, n));
+    if (wanted == before) continue;
+    const auto gpus = search.run(wanted, gpus_per_node);
+    before = std::move(wanted);
+    if (gpus.empty()) continue;
+    std::vector<MigCut> cuts = together(gpus, gpus_per_node);
+    return has_a_name(cuts) ? MixedLayout{std::move(cuts), n} : MixedLayout{};
+  }
+  return {};
 }
 
 }  // namespace slicewise::sim

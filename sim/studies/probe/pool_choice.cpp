@@ -221,6 +221,8 @@ Diagnostics errors_everywhere(std::span<const Expected<World>> worlds) {
   return everywhere;
 }
 
+namespace {
+
 std::string layout_text(const std::vector<MigCount>& layout) {
   std::vector<std::string> parts;
   parts.reserve(layout.size());
@@ -228,6 +230,17 @@ std::string layout_text(const std::vector<MigCount>& layout) {
     parts.push_back(fmt::format("{}x{}", count.count, count.profile));
   }
   return fmt::format("{}", fmt::join(parts, "+"));
+}
+
+}  // namespace
+
+std::string layout_text(const PoolChoice& choice) {
+  std::string text = layout_text(choice.mig);
+  for (const MigCut& cut : choice.other_cuts) {
+    text +=
+        fmt::format(" but {} on {} of each node", layout_text(cut.mig), counted(cut.gpus, "GPU"));
+  }
+  return text;
 }
 
 std::string sharing_text(const PoolChoice& choice, const std::string& layout) {

@@ -24,10 +24,15 @@ namespace {
 std::vector<std::string> devices_of(const NodePool& pool, const PoolChoice& choice) {
   if (!pool.mig) return {std::string(kGpuResource)};
   std::vector<std::string> devices;
-  for (const MigCount& count : choice.mig) {
-    devices.emplace_back(
-        scenarios::device_name(pool.mig->strategy, scenarios::mig_resource(count.profile)));
-  }
+  const auto add = [&](const std::vector<MigCount>& mig) {
+    for (const MigCount& count : mig) {
+      std::string device(
+          scenarios::device_name(pool.mig->strategy, scenarios::mig_resource(count.profile)));
+      if (!contains(devices, device)) devices.push_back(std::move(device));
+    }
+  };
+  add(choice.mig);
+  for (const MigCut& cut : choice.other_cuts) add(cut.mig);
   return devices;
 }
 

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -245,6 +246,73 @@ TEST(MigLayouts, HoldThePodsOnAsFewNodesAsAnyLayoutCan) {
     EXPECT_EQ(nodes_for(layout, needs, gpus), fewest);
   }
   EXPECT_GT(placed, 20);
+}
+
+// All ways to cut the GPUs of a node, one after the other.
+bool holds_on(const models::MigGeometry& geometry, const std::vector<ProfileNeed>& needs,
+              std::vector<int> wanted, int gpus) {
+  if (std::ranges::all_of(wanted, [](int count) { return count <= 0; })) return true;
+  if (gpus == 0) return false;
+  std::vector<models::MigCount> counts;
+  for (const ProfileNeed& need : needs) counts.push_back({need.profile->name, 0});
+  const std::function<bool(std::size_t)> any_from = [&](std::size_t at) {
+    if (at < counts.size()) {
+      for (counts[at].count = 0; counts[at].count <= 7; ++counts[at].count) {
+        if (any_from(at + 1)) return true;
+      }
+      counts[at].count = 0;
+      return false;
+    }
+    if (!models::place_instances(geometry, counts)) return false;
+    std::vector<int> left = wanted;
+    for (std::size_t n = 0; n < left.size(); ++n) left[n] -= counts[n].count;
+    return left != wanted && holds_on(geometry, needs, left, gpus - 1);
+  };
+  return any_from(0);
+}
+
+TEST(MigLayouts, GpusThatAreNotAllCutAlikeAreFoundWhereTheyNeedFewerNodes) {
+  RandomStream random(6, 0, 0, Purpose::Test);
+  const models::MigGeometry& geometry = *demo::catalogue().find_mig("A100-SXM4-40GB");
+  const auto profile = [&](const std::string& name) {
+    return &*std::ranges::find(geometry.profiles, name, &models::MigProfile::name);
+  };
+  int mixed = 0;
+  for (int n = 0; n < 60; ++n) {
+    std::vector<ProfileNeed> needs;
+    for (const char* name : {"1g.5gb", "3g.20gb", "7g.40gb"}) {
+      if (random.below(3) > 0)
+        needs.push_back({profile(name), 1 + static_cast<int>(random.below(9))});
+    }
+    if (needs.empty()) continue;
+    const int gpus = 2 + static_cast<int>(random.below(2));
+    const auto alike = best_layout(geometry, needs, gpus);
+    const int nodes = alike.empty() ? 20 : nodes_for(alike, needs, gpus);
+    const MixedLayout found = mixed_layout(geometry, needs, gpus, nodes);
+    int fewest = 1;
+    for (; fewest < nodes; ++fewest) {
+      std::vector<int> wanted;
+      for (const ProfileNeed& need : needs) wanted.push_back((need.pods + fewest - 1) / fewest);
+      if (holds_on(geometry, needs, wanted, gpus)) break;
+    }
+    ASSERT_EQ(found.cuts.empty(), fewest == nodes) << n;
+    if (found.cuts.empty()) continue;
+    ++mixed;
+    EXPECT_EQ(found.nodes, fewest);
+    int all = 0;
+    std::map<std::string, int> instances;
+    for (const MigCut& cut : found.cuts) {
+      EXPECT_TRUE(models::place_instances(geometry, cut.mig).has_value());
+      for (const models::MigCount& count : cut.mig)
+        instances[count.profile] += cut.gpus * count.count;
+      all += cut.gpus;
+    }
+    EXPECT_EQ(all, gpus);
+    for (const ProfileNeed& need : needs) {
+      EXPECT_GE(instances[need.profile->name] * found.nodes, need.pods);
+    }
+  }
+  EXPECT_GT(mixed, 10);
 }
 
 // Every combination for 54 workloads would be 4^54 worlds.
