@@ -51,8 +51,12 @@ void mark_unusable(Catalogue& catalogue) {
     profile.unusable = why_unusable(profile, catalogue);
   }
   for (LlmModel& model : catalogue.llm_models) {
-    const bool known = catalogue.find_gpu(model.gpu_model) != nullptr;
-    model.unusable = known ? "" : no_figures(model.gpu_model);
+    const GpuModel* gpu = catalogue.find_gpu(model.gpu_model);
+    model.unusable = gpu != nullptr ? "" : no_figures(model.gpu_model);
+    if (gpu == nullptr) continue;
+    const double head_s = head_read_seconds(model.head_parameters, *gpu);
+    model.step.weights_s += head_s - model.head_s;
+    model.head_s = head_s;
   }
 }
 

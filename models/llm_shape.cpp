@@ -225,8 +225,12 @@ bool derive_step(const LlmShape& shape, const GpuModel& gpu, std::span<const Llm
   constexpr double kBytesOfReference = 2;
   const double heavier = wider * shape.weight_bytes / kBytesOfReference;
   const LlmStep reference = carried_over(like->step, *gpu_of(*like), gpu);
-  const LlmStep its_whole = like->shape ? whole_part(*like->shape, gpu) : LlmStep{};
-  const LlmStep whole = like->shape ? whole_part(*model.shape, gpu) : LlmStep{};
+  LlmStep its_whole = like->shape ? whole_part(*like->shape, gpu) : LlmStep{};
+  LlmStep whole = like->shape ? whole_part(*model.shape, gpu) : LlmStep{};
+  model.head_parameters = std::int64_t{shape.vocabulary} * shape.hidden;
+  model.head_s = head_read_seconds(model.head_parameters, gpu);
+  its_whole.weights_s += head_read_seconds(like->head_parameters, gpu);
+  whole.weights_s += model.head_s;
   const auto derived = [&](double LlmStep::*part, double times) {
     const double matrices = std::max(0.0, reference.*part - its_whole.*part);
     return whole.*part + matrices * times;
@@ -241,6 +245,7 @@ bool derive_step(const LlmShape& shape, const GpuModel& gpu, std::span<const Llm
                        gpu_of(*like) == &gpu ? "" : " carried over to this GPU", what,
                        like->shape ? ", but for norms and small kernels" : "");
   };
+  model.provenance["headParameters"] = "vocabulary x hidden size";
   model.provenance["weightsMs"] = times(heavier, "bytes");
   model.provenance["tokenMs"] = times(wider / arithmetic_gain(shape.precision, gpu), "parameters");
   model.provenance["kvReadMs"] = "derived: KV bytes per token / (0.7 x peak bandwidth)";

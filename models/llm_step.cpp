@@ -73,6 +73,10 @@ double cache_read_seconds(Bytes per_token, const GpuModel& gpu) {
          (kCacheBandwidthShare * gpu.memory_bandwidth_bytes_per_second);
 }
 
+double head_read_seconds(std::int64_t parameters, const GpuModel& gpu) {
+  return cache_read_seconds({parameters * static_cast<std::int64_t>(kBytesOfNumber)}, gpu);
+}
+
 bool can_carry_over(const GpuModel& from, const GpuModel& to) {
   return &from == &to || (from.fp16_tensor_tflops && to.fp16_tensor_tflops);
 }
@@ -169,7 +173,7 @@ LlmModel quantised(LlmModel model, std::string_view precision) {
       static_cast<std::int64_t>(static_cast<double>(*model.layer_parameters) * (kBefore - bytes));
   model.weights.count = std::max<std::int64_t>(0, model.weights.count - saved);
   model.step.weights_s =
-      beside_whole(model.step.weights_s, whole_weights_s(model.shape), bytes / kBefore);
+      beside_whole(model.step.weights_s, whole_weights_s(model.shape) + model.head_s, bytes / kBefore);
   model.precision = precision;
   return model;
 }

@@ -107,7 +107,7 @@ namespace {
 
 void read_gpu_of_instance(CatalogFields gpu, const SourceTable& sources, InstanceType& type) {
   type.gpu_model = gpu.text("model");
-  type.gpu_count = small_integer(gpu, "count", 1);
+  type.gpu_count = static_cast<int>(gpu.integer("count", 1, kMostGpusOfNode));
   type.gpu_fraction = gpu.has("fraction") ? std::min(1.0, gpu.positive("fraction")) : 1;
   // Absent in a user's file: what the model has.
   if (!is_users(gpu) || gpu.has("memoryMib")) {
@@ -496,6 +496,7 @@ LlmModel read_llm_model(CatalogFields fields) {
   model.weights = mebibytes(fields.integer("weightsMib", 1));
   model.kv_bytes_per_token = Bytes{fields.integer("kvBytesPerToken", 1)};
   if (fields.has("layerParameters")) model.layer_parameters = fields.integer("layerParameters", 1);
+  if (fields.has("headParameters")) model.head_parameters = fields.integer("headParameters", 1);
   if (fields.has("shape")) model.shape = read_layers(fields.object("shape"));
   model.context_length = maybe_integer(fields, "contextLength", 1);
   model.source = is_users(fields) && !fields.has("source") ? fields.reading()->usual_source.text

@@ -26,6 +26,7 @@ FigureRows figures_of(const LlmModel& model) {
   };
   FigureRows rows = {
       row("weights read (T_w)", milliseconds_of(step.weights_s), "ms/step", "weightsMs"),
+      row("of that, the head", milliseconds_of(model.head_s), "ms/step", "headParameters"),
       row("compute (t)", milliseconds_of(step.token_s), "ms/token", "tokenMs"),
       row("cache read (r)", milliseconds_of(step.kv_read_s), "ms/cached token", "kvReadMs"),
       row("overhead", milliseconds_of(step.overhead_s), "ms/step", "overheadMs"),
@@ -83,6 +84,7 @@ nlohmann::json llm_item(const LlmModel& model) {
                          {"gpuModel", model.gpu_model},
                          {"precision", model.precision},
                          {"weightsSeconds", model.step.weights_s},
+                         {"headSeconds", model.head_s},
                          {"tokenSeconds", model.step.token_s},
                          {"kvReadSeconds", model.step.kv_read_s},
                          {"overheadSeconds", model.step.overhead_s},

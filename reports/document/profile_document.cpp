@@ -47,6 +47,8 @@ nlohmann::json model_json(const models::LlmModel& model) {
   for (const models::StepTime& time : models::kStepTimes) {
     out[std::string(time.figure)] = five_digits(kMs * model.step.*time.seconds);
   }
+  out["weightsMs"] = five_digits(kMs * (model.step.weights_s - model.head_s));
+  if (model.head_parameters > 0) out["headParameters"] = model.head_parameters;
   if (!model.uncertainty.empty()) out["uncertainty"] = uncertainty_json(model.uncertainty);
   if (model.layer_parameters) out["layerParameters"] = *model.layer_parameters;
   if (model.context_length) out["contextLength"] = *model.context_length;

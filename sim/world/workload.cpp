@@ -246,8 +246,8 @@ void match_offers(const scenarios::ExtendedRequest* request, World& world, Workl
     if (demand.offer) {
       take_gpus(world.pools[p], model.spec, request->count, demand);
     }
-    if (demand.gpus > 1 && world.pools[p].gpu_sets.empty()) {
-      PoolModel& pool = world.pools[p];
+    PoolModel& pool = world.pools[p];
+    if (demand.gpus > 1 && pool.gpu_sets.empty() && pool.gpus_per_node <= GpuSets::kMostGpus) {
       pool.gpu_sets = GpuSets(*pool.interconnect, *pool.gpu, pool.gpus_per_node);
     }
     demand.schedulable =
@@ -323,10 +323,19 @@ void note_long_kernels(const Workload& stated, const Workload& filled, Diagnosti
   found.back().severity = Severity::Warning;
 }
 
-// A process on each of several whole GPUs: of what it can be.
-void check_gang(const WorkloadModel& model, Diagnostics& found) {
-  if (most_gpus(model) == 1 || model.spec.kind != WorkloadKind::Notebook) return;
+// A process on each of several whole GPUs: of what it can be, and where.
+void check_gang(const World& world, const WorkloadModel& model, Diagnostics& found) {
   const PodTemplate& pod = model.spec.pod;
+  for (std::size_t p = 0; p < world.pools.size(); ++p) {
+    const PoolModel& pool = world.pools[p];
+    if (model.on_pool[p].gpus < 2 || pool.gpus_per_node <= GpuSets::kMostGpus) continue;
+    add_diagnostic(found, Code::StrategyNotModelled, pool.where,
+                   fmt::format("pods of \"{}\" with {} GPUs on nodes of {} GPUs: which they get is "
+                               "simulated of up to {}",
+                               model.name, model.tickets, pool.gpus_per_node, GpuSets::kMostGpus),
+                   "give the instance type that many, or the pods one GPU each");
+  }
+  if (most_gpus(model) == 1 || model.spec.kind != WorkloadKind::Notebook) return;
   add_diagnostic(
       found, Code::StrategyNotModelled,
       model.by_claim ? pod.claim.where : pod.extended.front().count_where,
@@ -436,7 +445,7 @@ void model_workloads(const Scenario& scenario, const Catalogue& catalogue, World
     by_claim ? match_claim(scenario, world, model, found) : match_offers(request, world, model);
     cut_into_pods(world, model);
     put_on_one_gpu(model);
-    check_gang(model, found);
+    check_gang(world, model, found);
     if (has_errors(found)) continue;
     model_llm(catalogue, from, world, model, found);
     if (has_errors(found)) continue;

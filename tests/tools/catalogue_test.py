@@ -67,6 +67,32 @@ class OwnCatalogue(unittest.TestCase):
         self.assertGreater(document["variants"][0]["provenance"]["measured"], 2)
         self.assertGreater(document["variants"][0]["cost"]["totalUsd"], 0)
 
+    def test_nodes_with_more_gpus_than_are_modelled(self):
+        own = self.folder / "big.yaml"
+
+        def run_on(gpus, of_a_pod):
+            own.write_text("regions: [dc]\ninstances:\n- {name: box, vcpus: 64, memoryMib: 524288, gpu: {model: L40S, "
+                           f"count: {gpus}}}}}\nprices:\n- {{instanceType: box, region: dc, usdPerHour: 6}}\n", encoding="utf-8")
+            self.scenario.write_text(f"""apiVersion: slicewise.dev/v1alpha1
+kind: Scenario
+metadata: {{name: big}}
+spec:
+  region: dc
+  until: AllJobsDone
+  nodePools: [{{name: gpu, instanceType: box, nodes: 1}}]
+  workloads:
+  - {{name: t, kind: Job, count: 5, podTemplate: {{resources: {{limits: {{nvidia.com/gpu: {of_a_pod}}}}}}},
+     gpuMemory: {{resident: 3Gi}}, work: {{units: 60}}, measured: {{device: L40S, unitTime: 3s}}}}
+""", encoding="utf-8")
+            return run("run", str(self.scenario), "--catalogue", str(own))
+
+        self.assertEqual(run_on(8, 2).returncode, 0)
+        self.assertEqual(run_on(16, 1).returncode, 0)
+        of_ten = run_on(10, 2)
+        self.assertEqual(of_ten.returncode, 3, of_ten.stderr)
+        self.assertIn("pods of \"t\" with 2 GPUs on nodes of 10 GPUs", of_ten.stderr)
+        self.assertIn("error[VALUE_RANGE]", run_on(17, 1).stderr)
+
     def test_inputs_are_drawn_from_the_intervals_that_calibrate_wrote(self):
         arguments = ("run", str(self.scenario), "--catalogue", OWN, "--catalogue",
                      str(self.profiles.parent), "--inputs", "sampled")

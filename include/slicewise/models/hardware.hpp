@@ -56,6 +56,9 @@ Bytes usable_memory(const GpuModel& gpu);
 struct InstanceType;
 Bytes usable_memory(const InstanceType& type, const GpuModel& gpu);
 
+// Of nodes with more, such as whole racks, nothing is modelled.
+inline constexpr int kMostGpusOfNode = 16;
+
 // An EC2 GPU instance type and what an EKS node of that type offers to pods.
 struct InstanceType {
   std::string name;                    // "p3.8xlarge"

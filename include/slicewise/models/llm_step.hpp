@@ -56,6 +56,9 @@ double pairs_beyond(std::int64_t before, std::int64_t tokens);
 // Reading the KV cache reaches this share of the peak memory bandwidth, as the weights do on A100.
 inline constexpr double kCacheBandwidthShare = 0.7;
 
+// What reading the head takes, in FP16 whatever the precision of the layers.
+double head_read_seconds(std::int64_t parameters, const GpuModel& gpu);
+
 // r of a model whose cache holds `per_token` bytes of each token.
 double cache_read_seconds(Bytes per_token, const GpuModel& gpu);
 
@@ -141,6 +144,10 @@ struct LlmModel {
   Bytes weights;
   Bytes kv_bytes_per_token;  // 2 x layers x KV heads x head size x bytes of a number
   std::optional<std::int64_t> layer_parameters;  // without embeddings and head
+  // Of the head, whose weights a step reads as well: of T_w, head_s is for them. Profiles of layers
+  // do not have it, catalogues give their T_w without. 0: T_w was measured with all that there is.
+  std::int64_t head_parameters = 0;
+  double head_s = 0;
   std::optional<LlmLayers> shape;                // several GPUs can share what has one
   std::optional<int> context_length;             // tokens that it takes (max_position_embeddings)
   std::string source;

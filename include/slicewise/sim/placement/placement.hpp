@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "slicewise/models/hardware.hpp"
 #include "slicewise/units.hpp"
 
 // Which node and which GPUs a job gets: the policies of the field behind one interface.
@@ -55,7 +56,7 @@ struct NodeShape {
   std::string gpu_model;  // "" = any job may use it
 };
 
-inline constexpr int kMostGpusOfNode = 16;
+using models::kMostGpusOfNode;
 inline constexpr Millicores kMostCpuOfNode{2'000'000'000};
 
 // What one job asks for. Jobs with the same shape share all caches of the policies.
