@@ -256,6 +256,15 @@ class MeasurementReader {
                     "write mps or time-slicing in the column `sharing`");
       return false;
     }
+    const bool is_said =
+        table_.field(row, "clients") != nullptr || table_.field(row, "beside") != nullptr;
+    if (out.sharing != MeasuredSharing::Alone && !is_said) {
+      table_.report(
+          Code::FieldMissing, *field, "nobody says who shares the GPU",
+          "write how many processes in the column `clients`, 1 where one had it alone, or "
+          "the other workload in `beside`");
+      return false;
+    }
     return out.sharing != MeasuredSharing::TimeSlicing || of_whole_gpu(row, out, "turns are");
   }
 

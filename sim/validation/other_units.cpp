@@ -1,4 +1,5 @@
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -10,6 +11,27 @@ namespace slicewise::sim::profile_fit {
 namespace {
 
 constexpr double kOtherUnit = 20;  // times as long is no time of the same unit
+constexpr double kByChance = 0.9;  // of the time alone: less is not measured of the same thing
+
+// Beside others nobody is faster than alone: such a row holds what all of them do together.
+void refuse_sums(const Company& company, Diagnostics& problems) {
+  std::set<int> batches;
+  for (const Measurement& alone : company.law) {
+    if (!is_time_alone(alone) || !batches.insert(alone.batch).second) continue;
+    for (const auto* rows : {&company.law, &company.turns}) {
+      for (const Measurement& m : *rows) {
+        if (m.batch != alone.batch || m.clients < 2 || m.slice != "full") continue;
+        const double faster = in_ms(m.time) / in_ms(alone.time);
+        if (faster > kByChance || faster < 1 / kOtherUnit) continue;
+        problems.push_back(make_diagnostic(
+            Code::ValueRange, m.where,
+            fmt::format("{}, {}: {:.4g} ms each, and {:.4g} ms alone", m.workload,
+                        models::setting_of(m), in_ms(m.time), in_ms(alone.time)),
+            "rate_per_s and latency_ms are of one process: is it the sum of all of them?"));
+      }
+    }
+  }
+}
 
 }  // namespace
 
@@ -27,6 +49,7 @@ void refuse_other_units(const Company& company, Diagnostics& problems) {
           "latency_ms is in milliseconds: is one of the two in seconds?"));
     }
   }
+  refuse_sums(company, problems);
 }
 
 void note_other_units(const Company& company, Diagnostics& notes) {

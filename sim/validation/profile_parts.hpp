@@ -69,7 +69,8 @@ std::vector<FittedStep> fit_steps(std::span<const models::Measurement> measureme
 
 // Rows that are in seconds among others in milliseconds.
 
-// Of one setting: their mean would be a time that nobody measured.
+// Of one setting: their mean would be a time that nobody measured. And times beside others that are
+// shorter than alone.
 void refuse_other_units(const Company& company, Diagnostics& problems);
 
 // Of times that no sharing explains one is in another unit.

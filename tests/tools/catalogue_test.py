@@ -148,6 +148,23 @@ profiles:
                       "13:50: error[VALUE_RANGE]"):
             self.assertIn(place, result.stderr)
 
+    def test_rows_that_do_not_say_who_shares_or_hold_the_sum_of_all(self):
+        def said(text):
+            rows = self.folder / "rows.csv"
+            rows.write_text(text, encoding="utf-8")
+            result = run("calibrate", str(rows))
+            return result.returncode, result.stderr
+
+        self.assertEqual(said("workload,gpu,sharing,latency_ms\nx,A10G,alone,20\n")[0], 0)
+        code, text = said("workload,gpu,sharing,latency_ms\nx,A10G,alone,20\nx,A10G,mps,24\n")
+        self.assertEqual(code, 3)
+        self.assertIn("rows.csv:3:8: error[FIELD_MISSING]: nobody says who shares the GPU", text)
+        rates = "workload,gpu,sharing,clients,rate_per_s\nx,A10G,alone,1,100\nx,A10G,mps,2,{}\n"
+        self.assertEqual(said(rates.format(85))[0], 0)
+        code, text = said(rates.format(170))
+        self.assertEqual(code, 3)
+        self.assertIn("2 processes under MPS: 5.882 ms each, and 10 ms alone", text)
+
     def calibrated_service(self, measured, sharing, replicas, columns="host_cpu_ms"):
         """The result of a Service that names the profile calibrated from rows, each replica always asked."""
         rows = self.folder / "rows.csv"
