@@ -76,6 +76,7 @@ enum class Severity : std::uint8_t { Error, Warning, Note };
   X(ScheduleNotInRun, "SCHEDULE_NOT_IN_RUN", Warning, "the run is no part of its CronJobs' week") \
   X(StartsAtPeak, "STARTS_AT_PEAK", Note, "a study of the busiest time of its traffic")           \
   X(AutoscalerAtMax, "AUTOSCALER_AT_MAX", Warning, "a Service got all replicas it may have")      \
+  X(ScaleFromZero, "SCALE_FROM_ZERO", Warning, "a Service that its own metric cannot wake")       \
   X(SleepHostMemory, "SLEEP_HOST_MEMORY", Warning, "sleeping weights that no memory is kept for") \
   X(KvCachePreempted, "KV_CACHE_PREEMPTED", Warning, "sequences lost their KV cache")             \
   X(CronRunsMissed, "CRON_RUNS_MISSED", Warning, "runs of a CronJob that were not made or done")  \

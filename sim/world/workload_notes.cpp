@@ -222,6 +222,19 @@ void note_batches_of_batches(const WorkloadModel& model, Diagnostics& found) {
   found.back().severity = Severity::Warning;
 }
 
+// A metric of pods that are not there has no value.
+void note_zero(const WorkloadModel& model, Diagnostics& found) {
+  const auto& scaling = model.spec.autoscaling;
+  if (!scaling || !scaling->holds_requests()) return;
+  add_diagnostic(
+      found, Code::ScaleFromZero, scaling->where,
+      fmt::format("requests of \"{}\" are held while it has no pods, and wake it: in a cluster a "
+                  "metric of its pods cannot, it has no value then",
+                  model.name),
+      "a trigger that sees requests before pods do (a queue, the load balancer, KEDA's HTTP "
+      "add-on), or min: 1");
+}
+
 // Nothing in Kubernetes compares an image with the CPUs of a node: such pods start, and crash. Pods
 // that select CPUs say with that what their images are built for.
 void check_images(const WorkloadModel& model, const World& world, Diagnostics& found) {
@@ -379,6 +392,7 @@ void note_workload(const Scenario& scenario, WorkloadModel& model, const World& 
   note_kernel(model, found);
   note_batches_of_batches(model, found);
   note_budget(model, world, found);
+  note_zero(model, found);
   const Workload& spec = model.spec;
   if (!spec.uses_gpu()) return;
   if (spec.pod.cpu_limit && spec.measured->cpu && *spec.pod.cpu_limit < *spec.measured->cpu) {

@@ -117,6 +117,7 @@ TEST(Autoscaling, ScalesToZeroAndHoldsRequestsAtTheFront) {
   EXPECT_EQ(service.scaling->scale_ups, 2);
   EXPECT_EQ(service.scaling->scale_downs, 2);
   EXPECT_EQ(r.pods.submitted, 2);
+  EXPECT_TRUE(demo::has(r.findings, Code::ScaleFromZero)) << "not by a metric of its pods";
 }
 
 TEST(Autoscaling, WithoutScaleToZeroRequestsBeforeTheFirstPodAreRefused) {
@@ -314,6 +315,7 @@ TEST(Autoscaling, AScheduleAloneHoldsNoRequests) {
   const VariantResult r = demo::result(scenario_of(in_a_window(0), seconds(1200)));
   EXPECT_NEAR(r.workloads[0].scaling->mean_replicas, (15 * 1 + 570 * 3) / 1200.0, 1e-9);
   EXPECT_GT(r.workloads[0].requests->refused, 0.4 * r.workloads[0].requests->arrived);
+  EXPECT_FALSE(demo::has(r.findings, Code::ScaleFromZero)) << "KEDA's clock needs no pods";
 }
 
 // Whether the run ends within the window or after it.
