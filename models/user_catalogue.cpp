@@ -145,6 +145,24 @@ void check_gpu(const Catalogue& catalogue, const CatalogFields& place, std::stri
                    : fmt::format("did you mean {}? Else describe it in `gpus`", like.front()));
 }
 
+// An instance has no more of anything than its GPU.
+void check_mig(const Catalogue& catalogue, const CatalogFields& place, MigGeometry& geometry) {
+  check_gpu(catalogue, place, geometry.gpu_model);
+  const GpuModel* gpu = catalogue.find_gpu(geometry.gpu_model);
+  for (const MigProfile& profile : geometry.profiles) {
+    const auto at_most = [&](const char* what, std::int64_t part, std::int64_t whole) {
+      if (part <= whole) return;
+      place.fail("profiles", fmt::format("{} has {} {} of {}", profile.name, part, what, whole),
+                 Code::ValueRange);
+    };
+    at_most("SMs", profile.sm_count.value_or(0), geometry.sm_total);
+    at_most("memory slices", profile.memory_slices, geometry.memory_slices);
+    at_most("compute slices", profile.compute_slices, geometry.compute_slices);
+    if (gpu == nullptr || !profile.memory) continue;
+    at_most("MiB", profile.memory->count >> 20, gpu->memory_total.count >> 20);
+  }
+}
+
 void check_instance(const Catalogue& catalogue, const CatalogFields& place, InstanceType& type) {
   check_gpu(catalogue, place, type.gpu_model);
   const GpuModel* gpu = catalogue.find_gpu(type.gpu_model);
@@ -188,7 +206,7 @@ Expected<Catalogue> with_layer(Catalogue catalogue, const SourceText& file) {
     check_instance(catalogue, user.instances.places[i], user.instances.items[i]);
   }
   for (std::size_t i = 0; i < user.mig.items.size(); ++i) {
-    check_gpu(catalogue, user.mig.places[i], user.mig.items[i].gpu_model);
+    check_mig(catalogue, user.mig.places[i], user.mig.items[i]);
     user.mig.items[i].date = user.date;
   }
   for (WorkloadProfile& profile : user.profiles.items) {

@@ -64,6 +64,28 @@ TEST(UserCatalogue, WhatHasTheNameOfSomethingKnownTakesItsPlace) {
   EXPECT_EQ(laid->instances.size(), catalogue().instances.size());
 }
 
+TEST(UserCatalogue, AnInstanceHasNoMoreThanItsGpu) {
+  const auto with = [](const std::string& profile) {
+    return with_layer(catalogue(), {"own.yaml", R"(
+geometries:
+- gpu: A100-80GB
+  computeSlices: 7
+  memorySlices: 8
+  smTotal: 108
+  smUsable: 98
+  profiles:
+  - {name: 3g.40gb, computeSlices: 3, memorySlices: 4, maxCount: 2, resourceMixed: nvidia.com/mig-3g.40gb,
+     placements: {size: 4, starts: [0, 4]}, )" + profile +
+                                                    "}\n"});
+  };
+  EXPECT_TRUE(with("memoryMib: 40192, smCount: 42"));
+  const auto wrong = with("memoryMib: 401920, smCount: 420");
+  ASSERT_FALSE(wrong);
+  ASSERT_EQ(wrong.error().size(), 2U);
+  EXPECT_THAT(wrong.error()[0].message, HasSubstr("3g.40gb has 420 SMs of 108"));
+  EXPECT_THAT(wrong.error()[1].message, HasSubstr("3g.40gb has 401920 MiB of 81920"));
+}
+
 TEST(UserCatalogue, EveryMistakeIsReportedWithItsPlace) {
   const auto laid = with_layer(catalogue(), {"bad.yaml", R"(date: yesterday
 gpus:

@@ -119,8 +119,7 @@ struct PoolChoice {
   std::string purchase = "on-demand";
   Strategy strategy = Strategy::Exclusive;
   int replicas = 1;                       // pods per GPU or, with MIG, per instance
-  std::vector<models::MigCount> mig;      // instances of each GPU; empty without MIG
-  std::vector<MigCut> other_cuts;         // of the last GPUs of each node, in order; empty: none
+  std::vector<models::MigCount> mig;      // of each GPU but those of other_cuts; empty without MIG
   std::vector<std::string> workloads;     // in the order of the scenario
   std::vector<std::string> mig_profiles;  // of the pods of each of them; empty: all the same
   int nodes = 1;                          // 0: not known
@@ -134,6 +133,7 @@ struct PoolChoice {
   std::vector<ApartClass> apart = {};
   std::vector<PodSchedule> schedules = {};  // of some of the workloads
   std::vector<PodScaling> scalings = {};    // likewise
+  std::vector<MigCut> other_cuts = {};      // of the last GPUs of each node, in order
 
   friend bool operator==(const PoolChoice&, const PoolChoice&) = default;
 };
