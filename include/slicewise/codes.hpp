@@ -99,6 +99,7 @@ enum class Severity : std::uint8_t { Error, Warning, Note };
   X(QueueUnknown, "QUEUE_UNKNOWN", Error, "a queue or flavor that is not there")                  \
   X(JobNeverFits, "JOB_NEVER_FITS", Warning, "jobs that ask for more than the cluster has")       \
   X(PolicyFailed, "POLICY_FAILED", Warning, "a policy of the scenario does not hold")             \
+  X(PolicyNotJudged, "POLICY_NOT_JUDGED", Warning, "a policy that no figure of the run decides")  \
   X(IsolationTooWeak, "ISOLATION_TOO_WEAK", Error, "sharing that isolates less than required")    \
   X(PlanStale, "PLAN_STALE", Error, "the plan was made from another scenario file")               \
   X(ResultStale, "RESULT_STALE", Error, "the result is not what its scenario gives now")          \

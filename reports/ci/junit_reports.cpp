@@ -145,10 +145,11 @@ JunitCase policy_case(const std::string& class_name, const sim::PolicyResult& po
   }
   if (policy.verdict == Verdict::Unknown) {
     test.outcome = Outcome::Skipped;
-    test.message = "a figure that decides it is absent";
+    test.message = "not judged: a figure that decides it is absent";
+    if (policy.denies()) test.outcome = Outcome::Failed;
   }
   if (policy.verdict != Verdict::Fail) return test;
-  if (policy.deny) {
+  if (policy.denies()) {
     test.outcome = Outcome::Failed;
     test.message = fmt::format("{} does not hold", policy.assertion);
   } else {

@@ -107,6 +107,16 @@ std::vector<std::string> codes_with(std::string_view word) {
   return codes;
 }
 
+std::string_view last_name(std::string_view path) { return path.substr(path.rfind('.') + 1); }
+
+// "spec.nodePools.v100" is a node pool, and "spec.nodePools.zones" may be meant as a field: neither
+// says anything that the field above it does not.
+bool names_an_item(std::string_view topic, const scenarios::FieldDoc& field) {
+  const std::string_view last = last_name(topic);
+  const bool is_resource = topic.find('/') != std::string_view::npos;  // nvidia.com/mig-1g.5gb
+  return !is_resource && !same_name(last.substr(0, last.find('[')), last_name(field.path));
+}
+
 Diagnostics unknown_topic(std::string_view topic) {
   std::vector<std::string> near = codes_with(topic);
   std::ranges::move(scenarios::similar_fields(topic), std::back_inserter(near));
@@ -150,7 +160,10 @@ Expected<std::string> explain(std::string_view topic, const TextStyle& style) {
   for (const Topic& known : topics()) {
     if (same_name(known.name, topic)) return topic_text(known, style);
   }
-  if (const auto field = scenarios::describe_field(topic)) return field_text(*field, style);
+  // What a newcomer calls the format of the file.
+  if (same_name(topic, "scenario")) return field_text(*scenarios::describe_field("spec"), style);
+  const auto field = scenarios::describe_field(topic);
+  if (field && !names_an_item(topic, *field)) return field_text(*field, style);
   for (const std::string& path : scenarios::similar_fields(topic)) {
     if (same_name(path, topic) || same_name(path, fmt::format("spec.{}", topic))) {
       return field_text(*scenarios::describe_field(path), style);
@@ -158,6 +171,27 @@ Expected<std::string> explain(std::string_view topic, const TextStyle& style) {
   }
   if (const DeclaredValue* value = find_value(topic)) return figure_text(*value, style);
   return tl::unexpected(unknown_topic(topic));
+}
+
+std::string explain_index(const TextStyle& style) {
+  std::string out;
+  const auto add_line = [&](std::string_view name, std::string_view meaning, int width) {
+    out += wrapped_text(meaning, style.width, fmt::format("  {:<{}}  ", name, width), width + 4);
+  };
+  out += "TOPICS: slicewise explain sharing\n";
+  for (const Topic& topic : topics()) add_line(topic.name, topic.title, 17);
+  out += "\nFIELDS of a scenario: slicewise explain spec.nodePools\n";
+  const auto spec = scenarios::describe_field("spec");
+  for (const std::string& child : spec->children) {
+    if (child.empty()) continue;
+    add_line("spec." + child, scenarios::describe_field("spec." + child)->description, 22);
+  }
+  out += "\nFIGURES of a result: slicewise explain cost.perJobUsd\n";
+  out += "\nSTORED results and plans: slicewise explain plan.json#2\n";
+  out += "\nPROFILES of the catalogue: slicewise explain profile NAME\n";
+  out += "\nCODES of errors, warnings and notes: slicewise explain GPU_OOM\n";
+  for (const CodeInfo& code : kCodes) add_line(code.name, code.meaning, 26);
+  return out;
 }
 
 std::string explain_topics() {

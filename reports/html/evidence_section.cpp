@@ -21,7 +21,6 @@ std::vector<SeenFinding> seen_findings(const sim::Result& result) {
   std::vector<SeenFinding> seen;
   for (const sim::VariantResult& variant : result.variants) {
     for (const Diagnostic& d : variant.findings) {
-      if (d.code == Code::InputAssumed) continue;
       const auto known = std::ranges::find_if(seen, [&](const SeenFinding& f) {
         return f.diagnostic->code == d.code && f.diagnostic->message == d.message;
       });

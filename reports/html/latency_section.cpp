@@ -74,12 +74,14 @@ std::string latency_finding(const std::string& service, const sim::VariantResult
   return out + (latency_limits(*workload).empty() ? "." : ": within its limits.");
 }
 
-std::vector<HtmlCell> latency_row(std::string name, const sim::TimeSummary& t) {
+// `runs`: the summary is of all of them together; as many requests came in each.
+std::vector<HtmlCell> latency_row(std::string name, const sim::TimeSummary& t, int runs) {
+  const double requests = static_cast<double>(t.count) / std::max(1, runs);
   const auto timed = [](Duration value, const std::optional<Duration>& half) {
     return HtmlCell{interval_text(value, half, kPageStyle), to_seconds(value), ""};
   };
   return {std::move(name),
-          {count_text(static_cast<double>(t.count)), double(t.count), ""},
+          {count_text(requests), requests, ""},
           timed(t.mean, t.ci95),
           timed(t.p50, t.p50_ci95),
           timed(t.p95, t.p95_ci95),
@@ -103,7 +105,8 @@ HtmlTable latency_table(const sim::Result& result, const std::string& service) {
   HtmlTable table = latency_heads(service + ", latency", "Option");
   for (const sim::VariantResult& variant : result.variants) {
     const sim::WorkloadResult* workload = service_of(variant, service);
-    if (workload != nullptr) table.rows.push_back(latency_row(variant.name, *workload->latency));
+    if (workload == nullptr) continue;
+    table.rows.push_back(latency_row(variant.name, *workload->latency, variant.replications));
   }
   return table;
 }
@@ -114,7 +117,8 @@ HtmlTable other_services(const std::vector<std::string>& services, const sim::Va
   table.sortable = true;
   for (std::size_t s = kMostServices; s < services.size(); ++s) {
     const sim::WorkloadResult* workload = service_of(lead, services[s]);
-    if (workload != nullptr) table.rows.push_back(latency_row(services[s], *workload->latency));
+    if (workload == nullptr) continue;
+    table.rows.push_back(latency_row(services[s], *workload->latency, lead.replications));
   }
   return table;
 }

@@ -72,8 +72,9 @@ class Times {
       }
     }
     if (peak == 0) return "";
-    chart.text.title = fmt::format("Up to {} {} ({}, {} into the replay).", count_text(peak), what,
-                                   highest->name, seconds_words(at));
+    chart.text.title =
+        fmt::format("Up to {} {}, on average over {} ({}, {} into the replay).", count_text(peak),
+                    what, step_text(), highest->name, seconds_words(at));
     if (ways_.size() > kMostLines) {
       chart.text.title += fmt::format(" Drawn: the first {} of {}.", kMostLines, ways_.size());
     }

@@ -184,7 +184,11 @@ std::string first_screen(const json& document, const std::vector<Way>& ways) {
       {text_at(best, "/waitSeconds/mean"), "mean wait with " + best.name}};
   if (figures.contains("company")) {
     tiles.push_back({text_at(best, "/company/slowdown/mean"), "times as long on the GPU as alone"});
-    tiles.push_back({text_at(best, "/company/gpuBusyRatio"), "of all GPU time kernels run"});
+    tiles.push_back({text_at(best, "/company/gpuBusyRatio"),
+                     figures.contains(json::json_pointer("/company/provenance/gpuUtilisation"))
+                         ? fmt::format("of all GPU time jobs need their GPUs: {:.0f} % of GPU_UTIL",
+                                       100 * scenarios::kBusyOfGpuUtil)
+                         : "of all GPU time kernels run"});
   }
   if (figures.contains("costUsd")) {
     tiles.push_back({text_at(best, "/costUsd"),
@@ -270,7 +274,8 @@ Markup users_section(const json& document, const std::vector<Way>& ways) {
   return out.empty() ? out : html::section("users", "Who is slowed down?", out);
 }
 
-Markup cost_section(const std::vector<Way>& ways) {
+// All ways pay for the same nodes: what ends sooner costs less, and nothing else does.
+Markup cost_section(const std::string& cluster, const std::vector<Way>& ways) {
   const bool any_ran = std::ranges::any_of(ways, [](const Way& way) { return finished(way) > 0; });
   if (!any_has(ways, "/costUsd") || !any_ran) return "";
   const auto cost = [](const Way& way) { return number(*way.figures, "/costUsd"); };
@@ -280,8 +285,10 @@ Markup cost_section(const std::vector<Way>& ways) {
   charts::StackedBars chart;
   chart.text = {
       std::string(html::kChartId) + "cost",
-      fmt::format("{} costs least: {} for {}{}.", least.name, dollars_words(cost(least)),
-                  seconds_words(number(*least.figures, "/makespanSeconds")), jobs_of(least)),
+      fmt::format("{}: {} for {}{}{}.", ways.size() > 1 ? least.name + " ends first" : least.name,
+                  dollars_words(cost(least)),
+                  seconds_words(number(*least.figures, "/makespanSeconds")), jobs_of(least),
+                  ways.size() > 1 ? ", of the same nodes" : ""),
       "One bar for each way: all nodes from the first arrival to the last end."};
   chart.x = {"dollars", dollars_tick, false, true};
   chart.parts = {"the nodes"};
@@ -307,7 +314,11 @@ Markup cost_section(const std::vector<Way>& ways) {
     table.rows.push_back(std::move(row));
   }
   return html::section("cost", "What does it cost?",
-                       html::figure(draw(chart), chart.text.title, {table}));
+                       html::figure(draw(chart), chart.text.title, {table}) +
+                           html::paragraph("The bill is that of " + cluster +
+                                           " until the last job ends, whatever runs there. What "
+                                           "fewer nodes would save is another replay, of another "
+                                           "--instances."));
 }
 
 // "time-slicing:4, completionMean: 5h21m, from 5h10m to 6h00m with 65 to 100 % of GPU_UTIL".
@@ -332,15 +343,17 @@ Markup evidence_section(const json& document) {
   const json& first = document["schedulers"].front();
   if (first.contains(provenance)) {
     const json& known = first[provenance];
-    const auto say = [&](const char* key, std::string_view what) {
+    const auto say = [&](const char* key, std::string_view what, std::string_view others = "") {
       const double jobs = number(known, "/jobs");
       const double count = known.value(key, 0.0);
-      lines.push_back(
-          fmt::format("{} of {} jobs say {}", count_text(count), count_text(jobs), what));
+      std::string line =
+          fmt::format("{} of {} jobs say {}", count_text(count), count_text(jobs), what);
+      if (!others.empty() && count < jobs) line += (count > 0 ? "; the others " : "; they ");
+      if (count < jobs) line += others;
+      lines.push_back(std::move(line));
     };
-    say("gpuUse",
-        "how busy they kept their GPUs; the others are taken for busy all the time, or "
-        "for what they asked for (Assumed)");
+    say("gpuUse", "how busy they kept their GPUs",
+        "are taken for busy all the time, or for what they asked for (Assumed)");
     if (known.contains("gpuUtilisation")) {
       say("gpuUtilisation",
           fmt::format("in how much of the time kernels ran: {:.0f} % of it is taken for time that "
@@ -355,9 +368,9 @@ Markup evidence_section(const json& document) {
     }
     if (known.contains("profile"))
       say("profile", "so by a rule that gave them a profile (Assumed)");
-    say("smActivity", "how many SMs they used; the others use all of them (Assumed)");
-    say("gpuMemory", "how much GPU memory they need; the others need next to none (Assumed)");
-    say("gpuModel", "on which GPU they ran; the times of the others are taken as they are");
+    say("smActivity", "how many SMs they used", "use all of them (Assumed)");
+    say("gpuMemory", "how much GPU memory they need", "need next to none (Assumed)");
+    say("gpuModel", "on which GPU they ran", "run as long here as they did there");
   }
   lines.emplace_back("one replay of what was recorded: there is no interval");
   return html::section("evidence", "What does it rest on?", html::list_of_lines(lines));
@@ -443,7 +456,8 @@ Expected<ReplayPage> replay_page(const SourceText& source, const EngineInside* e
                 {"time", "Time", replayed::course_section(ways)},
                 {"jobs", "Jobs", replayed::jobs_section(ways)},
                 {"users", "Users", users_section(document, ways)},
-                {"cost", "Cost", cost_section(ways)},
+                {"cost", "Cost",
+                 cost_section(document["metadata"]["cluster"].get<std::string>(), ways)},
                 {"evidence", "Evidence", evidence_section(document)},
                 {"appendix", "Appendix", appendix(document)}},
       .json = html::embedded_json(source.text)};

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/pool_choice.hpp"
 
 #include "../charts/choice_chart.hpp"
@@ -27,7 +29,9 @@ std::vector<ReportChart> study_charts(const sim::Plan& plan) {
   return html::svg_files(html::options_alone(report, html::shown_options(report)));
 }
 
-std::vector<ReportChart> study_charts(const sim::StrategyComparison& comparison) {
+namespace {
+
+std::vector<charts::Drawing> drawn_options(const sim::StrategyComparison& comparison) {
   HtmlReport report;
   for (const sim::ComparedOption& option : comparison.options) {
     report.result.variants.push_back(option.result);
@@ -36,10 +40,10 @@ std::vector<ReportChart> study_charts(const sim::StrategyComparison& comparison)
   }
   std::vector<ShownOption> options = html::shown_options(report);
   for (std::size_t o = 0; o < options.size(); ++o) options[o].best = comparison.options[o].best;
-  return html::svg_files(html::options_alone(report, options));
+  return html::options_alone(report, options);
 }
 
-std::vector<ReportChart> study_charts(const sim::MaxLoad& found) {
+std::vector<charts::Drawing> drawn_loads(const sim::MaxLoad& found) {
   charts::ScatterChart chart;
   chart.text = {"chart-loads", range_sentence(found),
                 "One point for each load that was tried. Up: closer to the tightest limit. Hollow "
@@ -65,7 +69,44 @@ std::vector<ReportChart> study_charts(const sim::MaxLoad& found) {
     chart.points.push_back(std::move(point));
   }
   if (chart.points.empty()) return {};
-  return html::svg_files({draw(chart)});
+  return {draw(chart)};
 }
+
+// What a terminal shows of a study, below its chart.
+template <class Found>
+std::string page_of(const Found& found, const std::vector<charts::Drawing>& drawn) {
+  Screen screen = screen_of(found, html::kPageStyle, Detail::Comment);
+  const std::string origin = std::exchange(screen.origin, {});
+  html::Markup shown;
+  for (const charts::Drawing& chart : drawn) shown += html::figure(chart, chart.text.title, {});
+  html::PageText page{.title = screen.scenario,
+                      .header = html::header_markup(screen.scenario, origin),
+                      .first = html::section("verdict", std::exchange(screen.heading, {}),
+                                             shown + html::screen_markup(screen))
+                                   .text,
+                      .parts = {},
+                      .json = html::embedded_json(Report(found).json())};
+  return html::page_markup(page);
+}
+
+}  // namespace
+
+std::vector<ReportChart> study_charts(const sim::StrategyComparison& comparison) {
+  return html::svg_files(drawn_options(comparison));
+}
+
+std::vector<ReportChart> study_charts(const sim::MaxLoad& found) {
+  return html::svg_files(drawn_loads(found));
+}
+
+std::string study_page(const sim::StrategyComparison& comparison) {
+  return page_of(comparison, drawn_options(comparison));
+}
+
+std::string study_page(const sim::MaxLoad& found) { return page_of(found, drawn_loads(found)); }
+
+std::string study_page(const sim::NeighbourMatrix& matrix) { return page_of(matrix, {}); }
+
+std::string study_page(const sim::SensitivityStudy& study) { return page_of(study, {}); }
 
 }  // namespace slicewise::reports

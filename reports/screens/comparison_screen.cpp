@@ -209,7 +209,7 @@ std::vector<OptionMeasure> measures_of(const StrategyComparison& comparison, boo
 std::string replicas_text(const ReplicaChoice& choice) {
   const bool full = choice.rule == ReplicaChoice::Rule::GpuMemory;
   return fmt::format("{} {}{}", choice.instance_type, choice.replicas,
-                     full ? " (GPU memory holds no more)" : "");
+                     full ? " (GPU memory does not hold all)" : "");
 }
 
 std::string replicas_rule(const StrategyComparison& comparison) {

@@ -114,14 +114,15 @@ std::string objectives_met(const VariantResult& variant) {
 std::string policies_held(const VariantResult& variant) {
   const auto count = [&](auto matches) { return std::ranges::count_if(variant.policies, matches); };
   using Verdict = sim::PolicyResult::Verdict;
-  const auto failed = [](const sim::PolicyResult& p) { return p.verdict == Verdict::Fail; };
   if (variant.policies.empty()) return "";
-  if (const auto denied = count([&](const auto& p) { return p.deny && failed(p); }); denied > 0) {
+  if (const auto denied = count([](const auto& p) { return p.denies(); }); denied > 0) {
     return fmt::format("{} FAILED", denied);
   }
-  if (const auto warned = count(failed); warned > 0) return fmt::format("{} warned", warned);
-  const auto unknown = count([](const auto& p) { return p.verdict == Verdict::Unknown; });
-  return unknown > 0 ? fmt::format("{} unknown", unknown) : "hold";
+  const auto is = [&](Verdict verdict) {
+    return count([=](const auto& p) { return p.verdict == verdict; });
+  };
+  if (is(Verdict::Fail) > 0) return fmt::format("{} warned", is(Verdict::Fail));
+  return is(Verdict::Unknown) > 0 ? fmt::format("{} not judged", is(Verdict::Unknown)) : "hold";
 }
 
 bool several_services(const sim::Result& result) {

@@ -147,8 +147,9 @@ std::string_view rule_text(std::string_view rule) {
 std::string split_sentence(std::string_view rule, const std::string& idle,
                            const std::string& switching) {
   return fmt::format(
-      "each pays by {}; what nobody held{} and switching{} are shared by what each holds (--split "
-      "{})",
+      "each pays by {}; what nobody held{} and switching{} of a node are shared by what each held "
+      "of "
+      "that node (--split {})",
       rule_text(rule), idle, switching, rule);
 }
 

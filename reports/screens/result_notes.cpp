@@ -147,11 +147,19 @@ std::vector<std::string> note_lines(std::span<const sim::VariantResult> variants
   std::vector<std::string> lines;
   for (const sim::VariantResult& variant : variants) {
     for (const Diagnostic& d : variant.findings) {
-      // The assumed inputs have a line of their own.
-      if (d.severity != Severity::Note || d.code == Code::InputAssumed) continue;
+      if (d.severity != Severity::Note) continue;
       add_once(lines, finding_text(d));
     }
     add_apart_lines(variant, lines);
+    const auto waited_again = [](const sim::WorkloadResult& w) {
+      return w.quota && w.quota->wait && w.wait && w.quota->wait->mean > w.wait->mean;
+    };
+    if (std::ranges::any_of(variant.workloads, waited_again)) {
+      add_once(
+          lines,
+          "WAIT MEAN ends when a job first starts; FOR QUOTA has the time, too, in which those "
+          "that were stopped waited to be admitted again");
+    }
   }
   if (std::string assumed = assumed_line(variants, full); !assumed.empty()) {
     lines.push_back(std::move(assumed));

@@ -252,7 +252,9 @@ const VariantResult* best_variant(const sim::Result& result) {
   return cheapest_for_users(result);
 }
 
-std::string verdict(const sim::Result& result) {
+namespace {
+
+std::string answer_of(const sim::Result& result) {
   if (result.variants.empty()) {
     return result.interrupted ? "Nothing was simulated: no run was finished."
                               : "Nothing was simulated: the scenario has no variants.";
@@ -283,5 +285,22 @@ std::string verdict(const sim::Result& result) {
   }
   return "No job was finished and no request was served in time.";
 }
+
+// " Not judged: policy "room"." of those that no figure of any variant decides.
+std::string not_judged(const sim::Result& result) {
+  std::string names;
+  for (const VariantResult& variant : result.variants) {
+    for (const sim::PolicyResult& policy : variant.policies) {
+      const std::string name = fmt::format("\"{}\"", policy.name);
+      if (policy.is_not_judged() && !policy.denies() && names.find(name) == std::string::npos)
+        add_name(names, name);
+    }
+  }
+  return names.empty() ? "" : fmt::format(" Not judged: policy {}.", names);
+}
+
+}  // namespace
+
+std::string verdict(const sim::Result& result) { return answer_of(result) + not_judged(result); }
 
 }  // namespace slicewise::reports

@@ -341,13 +341,14 @@ Cell verdict_cell(const PolicyResult& policy, const TextStyle& style) {
     case PolicyVerdict::Pass:
       return {fmt::format("{} holds", signs(style).pass), Emphasis::Good};
     case PolicyVerdict::Fail:
-      return {policy.deny ? fmt::format("{} FAILED", signs(style).fail)
-                          : fmt::format("{} fails", signs(style).warn),
+      return {policy.denies() ? fmt::format("{} FAILED", signs(style).fail)
+                              : fmt::format("{} fails", signs(style).warn),
               Emphasis::Bad};
     case PolicyVerdict::Unknown:
       break;
   }
-  return fmt::format("{} unknown", signs(style).none);
+  if (policy.denies()) return {fmt::format("{} NOT JUDGED", signs(style).fail), Emphasis::Bad};
+  return fmt::format("{} not judged", signs(style).none);
 }
 
 std::string seen_cell(const PolicyResult& policy) {

@@ -56,6 +56,9 @@ std::string_view reader_of(const Node* document) {
            "scenario of it";
   }
   if (kind->text == "Plan") return "slicewise export, report, explain and diff read it";
+  if (kind->text == "Comparison") {
+    return "slicewise diff reads it; slicewise compare -f SCENARIO -o html writes its page";
+  }
   if (kind->text == "Result") return "slicewise report, explain and diff read it";
   const bool is_written = version->text.find(".v1") != std::string::npos;
   return is_written ? "name the scenario that slicewise wrote it about" : "";

@@ -32,7 +32,9 @@ constexpr auto kGoalWords = words_of(kGoals);
 constexpr Word kIsolationKinds[] = {"memory", "compute", "fault"};
 constexpr Word kIsolatedFrom[] = {{"namespaces", IsolationRule::Between::Namespaces},
                                   {"pods", IsolationRule::Between::Pods}};
-constexpr Word kPolicySeverities[] = {{"Deny", true}, {"Warn", false}};
+constexpr Word kPolicySeverities[] = {{"Deny", PolicySeverity::Deny},
+                                      {"Require", PolicySeverity::Require},
+                                      {"Warn", PolicySeverity::Warn}};
 constexpr std::string_view kCapacityTypeNames[] = {"on-demand", "spot", "spot-fallback", "reserved",
                                                    "capacity-block"};
 
@@ -190,9 +192,10 @@ constexpr Field kPolicyFields[] = {
         "; of several: all(slo.pass, workload in [chat, embed]).")
         .needed()
         .positive(),
-    field<&Policy::deny>(
+    field<&Policy::severity>(
         "severity", "Warn",
-        "Deny: what fails it is refused, `run` ends with exit code 99. Warn: it is only said.")
+        "Deny: what fails it is refused, `run` ends with exit code 99. Require: so is what has no "
+        "figure that decides it (`plan`: as Deny). Warn: it is only said.")
         .one_of(kPolicySeverities),
 };
 

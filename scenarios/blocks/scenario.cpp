@@ -250,7 +250,7 @@ constexpr Field kSpecFields[] = {
     field<&Scenario::policies>(
         "policies", "[{name: budget, assert: cost.monthly <= 1500}]",
         "What must hold for the result. One that asks for a figure which a run does not have, "
-        "such as headroom of plan's, is unknown there and denies nothing.")
+        "such as headroom of plan's, is not judged there: POLICY_NOT_JUDGED.")
         .of(kPolicy),
     inner("pricing", "{plans: {p4d.24xlarge: {type: savingsPlan3y, discount: 43%}}}",
           "Prices other than those of the catalogue.")

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/node_requirements.hpp"
@@ -236,13 +237,13 @@ DraftSharing ClusterPools::plugin_of(const NodeGroupFile& group, std::string_vie
 }
 
 void ClusterPools::give_to_driver() {
-  const bool by_claim = std::ranges::all_of(
-      draft_.workloads, [](const DraftWorkload& workload) { return !workload.claim.empty(); });
-  if (draft_.workloads.empty() || !by_claim) return;
-  const bool has_gate = std::ranges::any_of(cluster_.charts, [](const ChartValues& chart) {
+  draft_.driver_makes_mig = std::ranges::any_of(cluster_.charts, [](const ChartValues& chart) {
     const auto gate = chart.gates.find("DynamicMIG");
     return gate != chart.gates.end() && gate->second;
   });
+  const bool by_claim = std::ranges::all_of(
+      draft_.workloads, [](const DraftWorkload& workload) { return !workload.claim.empty(); });
+  if (draft_.workloads.empty() || !by_claim) return;
   const bool any_shared = std::ranges::any_of(
       draft_.claims, [](const ResourceClaim& claim) { return !claim.is_template; });
   for (DraftPool& pool : draft_.pools) {
@@ -252,7 +253,7 @@ void ClusterPools::give_to_driver() {
     }
     pool.sharing.driver = DraftSharing::Driver::Dra;
     // The driver destroys what it did not make.
-    if (has_gate && options_.mig_layouts.contains(pool.instance_type))
+    if (draft_.driver_makes_mig && options_.mig_layouts.contains(pool.instance_type))
       pool.sharing.makes_mig = true;
     if (pool.sharing.makes_mig) pool.sharing.mig.reset();
     if (!pool.most_nodes || (karpenter_ && !any_shared && !pool.sharing.makes_mig)) continue;
@@ -345,6 +346,12 @@ void ClusterPools::add_choices(const NodeGroupFile& group, DraftPool pool) {
   }
   if (purchases.size() > 1) {
     report_.noted("NodePools of several capacity types, of which pods select some: a pool for each",
+                  group.object_where);
+  }
+  if (const auto others = families_without(types, group); !types.empty() && !others.empty()) {
+    report_.noted(fmt::format("instance families of node pools that are dearer, or of which no "
+                              "price is known in the region, left out: {}",
+                              fmt::join(others, ", ")),
                   group.object_where);
   }
   NodeLimit limit = limit_of(group);

@@ -98,24 +98,58 @@ const ResourceClaim* claim_called(const ScenarioDraft& draft, const std::string&
                       [](const ResourceClaim& claim) { return claim.name.value; });
 }
 
-// Of a type with the GPU that the claim's selectors name.
+// What the selectors of a claim name.
+struct ClaimedGpu {
+  const InstanceGpus* type = nullptr;  // the smallest with the GPU; nullptr: they name none
+  std::string layout;                  // "all-1g.10gb" of such a profile; "": none of MIG's
+};
+
+ClaimedGpu claimed_gpu(const ScenarioDraft& draft, const std::string& name,
+                       const ImportOptions& options) {
+  std::string asked;
+  for (const Located<std::string>& selector : claim_called(draft, name)->selectors) {
+    asked += selector.value + " ";
+  }
+  ClaimedGpu claimed;
+  for (const InstanceGpus& type : options.instances) {
+    if (!names_gpu(asked, type.gpu)) continue;
+    if (claimed.type == nullptr || type.count < claimed.type->count) claimed.type = &type;
+  }
+  constexpr std::string_view kAll = "all-";
+  for (const auto& [type, layouts] : options.mig_layouts) {
+    for (const auto& [layout, units] : layouts) {
+      const bool is_one = layout.starts_with(kAll);
+      const std::string profile = is_one ? layout.substr(kAll.size()) : "";
+      if (is_one && asked.find('\'' + profile + '\'') != std::string::npos) claimed.layout = layout;
+    }
+  }
+  return claimed;
+}
+
+// Of a type with what the claim's selectors name.
 DraftPool claimed_pool(const ScenarioDraft& draft, const std::string& name,
                        const ImportOptions& options) {
   DraftPool pool = assumed_pool(std::string(kGpuResource), 1, {}, options);
   pool.name = "dra";
   pool.sharing.driver = DraftSharing::Driver::Dra;
   pool.sharing_is_assumed = true;
-  std::string asked;
-  for (const Located<std::string>& selector : claim_called(draft, name)->selectors) {
-    asked += selector.value + " ";
-  }
-  const InstanceGpus* best = nullptr;
-  for (const InstanceGpus& type : options.instances) {
-    if (!names_gpu(asked, type.gpu)) continue;
-    if (best == nullptr || type.count < best->count) best = &type;
-  }
-  if (best != nullptr) pool.instance_type = best->name;
+  const ClaimedGpu claimed = claimed_gpu(draft, name, options);
+  if (claimed.type != nullptr) pool.instance_type = claimed.type->name;
+  if (claimed.layout.empty()) return pool;
+  if (claimed.type == nullptr) pool.instance_type = type_cut_into(claimed.layout, options);
+  pool.sharing.makes_mig = draft.driver_makes_mig;
+  if (!draft.driver_makes_mig) pool.sharing.mig = DraftMig{true, claimed.layout, {}, {}};
   return pool;
+}
+
+// Whether a pool that is made up has what the claim's selectors name.
+bool has_claimed(const ScenarioDraft& draft, const DraftPool& pool, const std::string& claim,
+                 const ImportOptions& options) {
+  const ClaimedGpu claimed = claimed_gpu(draft, claim, options);
+  const std::string gpu = instance_called(pool.instance_type, options.instances).gpu;
+  if (claimed.type != nullptr && claimed.type->gpu != gpu) return false;
+  if (claimed.layout.empty()) return !pool.sharing.mig;
+  return pool.sharing.makes_mig || (pool.sharing.mig && pool.sharing.mig->layout == claimed.layout);
 }
 
 // HAMi, or KAI, on the pools that nobody else shares, where pods ask for parts of GPUs or wait in
@@ -263,6 +297,8 @@ bool takes(const ScenarioDraft& draft, const DraftPool& pool, const DraftWorkloa
       !chooses_type(draft, workload, options) ||
       has_labels(instance_called(pool.instance_type, options.instances), workload.nodes);
   if (!suits || !offers(pool, workload, options)) return false;
+  const bool is_claimed = !workload.claim.empty() && !pool.is_in_files;
+  if (is_claimed && !has_claimed(draft, pool, workload.claim, options)) return false;
   // Of nodes that are made up, larger ones may be made for it.
   const std::int64_t units = units_per_node(pool, workload, options);
   const bool is_large = workload.gpus <= units && has_room(pool, workload, options);

@@ -69,6 +69,16 @@ bool has_room(const InstanceGpus& type, const NodeNeed& need) {
          (type.memory.count == 0 || need.memory_bytes <= type.memory.count);
 }
 
+std::vector<std::string> families_without(std::span<const std::string> types,
+                                          const NodeGroupFile& group) {
+  std::vector<std::string> families = values_of(group.requirements, kFamilyLabel);
+  std::erase_if(families, [&](const std::string& family) {
+    return std::ranges::any_of(
+        types, [&](const std::string& type) { return type.starts_with(family + "."); });
+  });
+  return families;
+}
+
 std::string type_asked_for(std::span<const NodeRequirement> as_written, NodeNeed need,
                            std::span<const InstanceGpus> instances) {
   std::vector<NodeRequirement> required(as_written.begin(), as_written.end());

@@ -36,6 +36,10 @@ struct NodeNeed {
 // As far as the CPU and memory of the type are known.
 bool has_room(const InstanceGpus& type, const NodeNeed& need);
 
+// The families that a NodePool names of which none of the types is: "g6".
+std::vector<std::string> families_without(std::span<const std::string> types,
+                                          const NodeGroupFile& group);
+
 // The type that is asked for by labels of nodes: as it is named, or the cheapest with the labels
 // that has what the pod needs, as Karpenter chooses, else the one with the most GPUs. "": the
 // labels leave it open, or none has them.

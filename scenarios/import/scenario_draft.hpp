@@ -147,6 +147,7 @@ struct ScenarioDraft {
   std::vector<KaiQueue> kai_queues{};
   GpuSoftware software{};
   DraftSharing sharing{};           // of nodes that no file has
+  bool driver_makes_mig = false;    // ... for claims: gate DynamicMIG
   bool has_all_nodes = false;       // of a cluster: none are made up for what pods select
   std::set<std::string> offered{};  // resources that these nodes say they have
 };

@@ -206,6 +206,13 @@ void apply_to_pods(Context& context) {
     if (context.waiting_priorities.contains(pod.priority_class)) pod.never_preempts = true;
     const auto priority = context.priorities.find(pod.priority_class);
     if (pod.priority == 0 && priority != context.priorities.end()) pod.priority = priority->second;
+    const bool is_builtin = pod.priority_class.starts_with("system-");
+    if (pod.priority == 0 && priority == context.priorities.end() && !is_builtin &&
+        !pod.priority_class.empty()) {
+      context.files.not_simulated.push_back(
+          {"priorityClassName of which no file has the PriorityClass: priority 0",
+           pod.object_where});
+    }
   }
   apply_disruption_budgets(context);
   judge_kai_queues(context);

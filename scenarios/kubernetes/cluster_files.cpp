@@ -157,11 +157,7 @@ class ClusterReader {
   // A document without a kind.
   void read_settings(const NodePtr& object) {
     if (is_mig_file(*object)) return read_mig_file(context_, *object);
-    if (is_chart_values(*object)) {
-      read_chart_values(context_, *object);
-      if (context_.files.charts.back().chart == ChartValues::Chart::Dra) leave_alone(*object, "");
-      return;
-    }
+    if (is_chart_values(*object)) return read_chart_values(context_, *object);
     if (read_node_clocks(context_, *object)) return;
     if (is_plugin_config(*object)) return read_plugin_config(context_, object, "");
     // A patch of a ConfigMap.

@@ -330,8 +330,15 @@ Parsed<Rate> parse_rate(std::string_view text) {
   if (name == "/h") seconds_in_unit = 3'600;
   if (name == "/d") seconds_in_unit = 86'400;
   if (seconds_in_unit == 0) {
+    // "/min", "/sec", "/hour".
+    const std::string wrong = lower_case(name);
+    const bool is_word = wrong.size() > 2 && wrong[0] == '/' &&
+                         std::string_view("smhd").find(wrong[1]) != std::string_view::npos &&
+                         !wrong.starts_with("/ms") && !wrong.starts_with("/mo");  // months
     return fail(Code::UnitUnknown, fmt::format("\"{}\" is not a rate", text),
-                fmt::format("did you mean {0}/s, {0}/m, {0}/h or {0}/d?", number->written));
+                is_word
+                    ? fmt::format("did you mean {}/{}?", number->written, wrong[1])
+                    : fmt::format("did you mean {0}/s, {0}/m, {0}/h or {0}/d?", number->written));
   }
   if (number->negative) return negative(text);
   if (number->too_long) return too_large_a_quantity(text);

@@ -148,10 +148,10 @@ void judge_limits(const VariantResult& variant, ObjectiveStanding standing,
 
 void judge_denials(const VariantResult& variant, std::vector<Verdict::Reason>& reasons) {
   for (const PolicyResult& policy : variant.policies) {
-    if (!policy.deny || policy.verdict != PolicyResult::Verdict::Fail) continue;
-    reasons.push_back(
-        {Cause::PolicyDenies, "", "policy " + policy.name,
-         fmt::format("policy \"{}\" denies it: {} does not hold", policy.name, policy.assertion)});
+    if (!policy.denies()) continue;
+    reasons.push_back({Cause::PolicyDenies, "", "policy " + policy.name,
+                       fmt::format("policy \"{}\" denies it: {} {}", policy.name, policy.assertion,
+                                   policy.is_not_judged() ? "is not judged" : "does not hold")});
   }
 }
 

@@ -128,10 +128,11 @@ void queue_finding(const Stream& stream, Diagnostics& found) {
 }
 
 void scaling_finding(const Workload& spec, const WorkloadResult& result, Diagnostics& found) {
-  // A schedule that asks for all of them is no load that wants more.
-  if (!spec.autoscaling || !spec.autoscaling->has_metric() || !result.scaling) return;
+  if (!spec.autoscaling || !result.scaling) return;
   const int most = spec.autoscaling->max_replicas;
   if (most == spec.autoscaling->min_replicas || result.scaling->max_replicas < most) return;
+  // A schedule that asks for all of them is no load that wants more, nor is the start with them.
+  if (result.scaling->max_by_metric < most) return;
   add_diagnostic(
       found, Code::AutoscalerAtMax, spec.autoscaling->where,
       fmt::format("\"{}\" was scaled to its largest number of replicas, {}", result.name, most),

@@ -133,6 +133,7 @@ ScalingFigures scaling_figures(std::size_t workload, std::span<const Replication
     const auto length_ns = static_cast<double>(std::max<std::int64_t>(1, replication.length.ns));
     figures.mean_replicas += record.replica_ns / length_ns / count;
     figures.max_replicas = std::max(figures.max_replicas, record.most);
+    figures.max_by_metric = std::max(figures.max_by_metric, record.most_by_metric);
     figures.scale_ups += static_cast<double>(record.ups) / count;
     figures.scale_downs += static_cast<double>(record.downs) / count;
     start_ups.push_back(record.start_up);

@@ -203,7 +203,7 @@ PolicyResult judged_policy(const scenarios::Policy& policy, const VariantResult&
   PolicyResult judged;
   judged.name = policy.name;
   judged.assertion = policy.assertion;
-  judged.deny = policy.deny;
+  judged.severity = policy.severity;
   std::vector<SeenFigure> seen(policy.nodes.size());
   for (std::size_t n = 0; n < policy.nodes.size(); ++n) {
     const PolicyNode& node = policy.nodes[n];
@@ -220,6 +220,16 @@ PolicyResult judged_policy(const scenarios::Policy& policy, const VariantResult&
 
 }  // namespace
 
+bool PolicyResult::is_not_judged() const {
+  return verdict == Verdict::Unknown && severity != scenarios::PolicySeverity::Warn;
+}
+
+bool PolicyResult::denies() const {
+  using scenarios::PolicySeverity;
+  if (verdict == Verdict::Unknown) return severity == PolicySeverity::Require;
+  return verdict == Verdict::Fail && severity != PolicySeverity::Warn;
+}
+
 std::vector<PolicyResult> judge_policies(const std::vector<scenarios::Policy>& policies,
                                          const VariantResult& result,
                                          std::optional<double> headroom) {
@@ -235,18 +245,21 @@ Diagnostics policy_findings(const std::vector<scenarios::Policy>& policies,
   Diagnostics found;
   for (std::size_t p = 0; p < judged.size(); ++p) {
     const PolicyResult& policy = judged[p];
-    if (policy.verdict != PolicyVerdict::Fail) continue;
+    const bool fails = policy.verdict == PolicyVerdict::Fail;
+    if (!fails && !policy.is_not_judged()) continue;
     std::vector<std::string> figures;
     for (const PolicyResult::Figure& figure : policy.figures) {
       figures.push_back(
           fmt::format("{} = {}", figure.name, figure.value.empty() ? "unknown" : figure.value));
     }
-    Diagnostic failed = make_diagnostic(
-        Code::PolicyFailed, policies[p].where,
-        fmt::format("policy \"{}\" does not hold: {}", policy.name, policy.assertion), "",
+    Diagnostic told = make_diagnostic(
+        fails ? Code::PolicyFailed : Code::PolicyNotJudged, policies[p].where,
+        fmt::format("policy \"{}\" {}: {}", policy.name, fails ? "does not hold" : "is not judged",
+                    policy.assertion),
+        fails || policy.denies() ? "" : "severity: Require refuses what no figure decides",
         fmt::format("{}", fmt::join(figures, ", ")));
-    failed.severity = policy.deny ? Severity::Error : Severity::Warning;
-    found.push_back(std::move(failed));
+    told.severity = policy.denies() ? Severity::Error : Severity::Warning;
+    found.push_back(std::move(told));
   }
   return found;
 }

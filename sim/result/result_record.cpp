@@ -18,7 +18,12 @@ using Role = DiffFigure::Role;
 
 bool has_place(const Diagnostic& d) { return d.where.line > 0; }
 
-std::string_view severity_of_policy(const PolicyResult& p) { return p.deny ? "Deny" : "Warn"; }
+std::string_view severity_of_policy(const PolicyResult& p) {
+  using scenarios::PolicySeverity;
+  return p.severity == PolicySeverity::Deny   ? "Deny"
+         : p.severity == PolicySeverity::Warn ? "Warn"
+                                              : "Require";
+}
 
 double half_width_of(const FigureRange& r) { return (r.most - r.least) / 2; }
 
@@ -213,7 +218,7 @@ Record declared(Of<PolicyResult>) {
            field<&P::assertion>("assertion", "as written in the scenario"),
            field<&P::verdict>("verdict", "unknown when a figure that decides it is absent"),
            field<&severity_of_policy>("severity", "whether a failure refuses the configuration")
-               .one_of("Deny Warn"),
+               .one_of("Deny Require Warn"),
            field<&P::figures>("figures", "in the order of the assertion, each once")}};
 }
 

@@ -42,6 +42,9 @@ ReplicaController::ReplicaController(const scenarios::Autoscaling& scaling, int 
 
 int ReplicaController::look(TimePoint now, const ScalingSample& sample) {
   if (sample.active) last_active_ = now;
+  if (scaling_->has_metric()) {
+    most_by_metric_ = std::max(most_by_metric_, whole_pods(sample.total / scaling_->target));
+  }
   if (wanted_ == 0) return sample.active ? request(now) : 0;
   if (scaling_->min_replicas == 0 && now - last_active_ >= scaling_->cooldown) return wanted_ = 0;
   const int least = std::max(1, scaling_->min_replicas);

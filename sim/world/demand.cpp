@@ -67,8 +67,40 @@ double thread_limit(const models::Sharing& sharing, int processes) {
   return mps == nullptr ? 1.0 : std::min(1.0, mps->active_threads * std::max(1, processes));
 }
 
-// 1, 2, ... up to maxBatch requests in one go. Their work is so many times that of one, also where
-// measured.extraPerItem says how long they take: it fills more of the GPU then. `one` is the first.
+// How much longer so many requests in one go take than one alone on the GPU that they were measured
+// on: by extraPerItem, else by E1.
+double batch_stretch(const Workload& spec, int requests) {
+  const scenarios::Measured& m = *spec.measured;
+  models::ClientLaw law = law_of(spec);
+  if (!m.extra_per_item) return carry_over(law, requests);
+  const Duration one = m.request_gpu_time->mean;
+  const Duration all = one + *m.extra_per_item * (requests - 1);
+  return static_cast<double>(all.ns) / static_cast<double>(one.ns);
+}
+
+// The same with the work that they are, as batches that were measured have it: between them, and
+// beyond the last, as far off that curve as they are. nullopt: E1 alone says it.
+std::optional<scenarios::MeasuredBatch> measured_batch(const Workload& spec, int requests) {
+  const scenarios::Measured& m = *spec.measured;
+  if (m.batches.empty() && !m.extra_per_item) return std::nullopt;
+  scenarios::MeasuredBatch found{requests, batch_stretch(spec, requests),
+                                 static_cast<double>(requests)};
+  scenarios::MeasuredBatch off;  // a batch, and by how much it is off in each
+  for (const scenarios::MeasuredBatch& batch : m.batches) {
+    const double longer = batch.longer / batch_stretch(spec, batch.requests);
+    const double work = batch.work / batch.requests;
+    const double part = std::min(1.0, static_cast<double>(requests - off.requests) /
+                                          static_cast<double>(batch.requests - off.requests));
+    off = {batch.requests, std::lerp(off.longer, longer, part), std::lerp(off.work, work, part)};
+    if (requests <= batch.requests) break;
+  }
+  found.longer *= off.longer;
+  found.work *= off.work;
+  return found;
+}
+
+// 1, 2, ... up to maxBatch requests in one go. Without a measurement of their work it is so many
+// times that of one: it fills more of the GPU. `one` is the first.
 std::vector<BatchDemand> batches_of(const Workload& spec, const DomainKind& kind, double work_scale,
                                     const BatchDemand& one) {
   const scenarios::Measured& m = *spec.measured;
@@ -79,13 +111,13 @@ std::vector<BatchDemand> batches_of(const Workload& spec, const DomainKind& kind
   for (int items = 2; items <= spec.serving.max_batch; ++items) {
     models::ClientLaw together = law_of(spec);
     double longer = 1;
-    if (m.extra_per_item) {
-      const Duration all = measured + *m.extra_per_item * (items - 1);
-      longer = static_cast<double>(all.ns) / static_cast<double>(measured.ns);
-      together.capacity_share = std::min(1.0, together.capacity_share * items / longer);
+    const auto known = measured_batch(spec, items);
+    if (known) {
+      longer = known->longer;
+      together.capacity_share = std::min(1.0, together.capacity_share * known->work / longer);
       together.kernel_time = stretched(together.kernel_time, longer);
     }
-    longer *= carry_over(together, m.extra_per_item ? work_scale : work_scale * items);
+    longer *= carry_over(together, known ? work_scale : work_scale * items);
     BatchDemand batch;
     batch.client = models::client_in(together, kind.share, limit);
     batch.client.duty = batches.front().client.duty;

@@ -1,6 +1,10 @@
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/portable_math.hpp"
@@ -54,6 +58,17 @@ WorkloadProfile as_request(const WorkloadProfile& step) {
   const double variance = portable_exp(*step.time_sigma * *step.time_sigma) - 1;
   request.time_sigma = std::sqrt(portable_log(1 + longer * longer * variance));
   return request;
+}
+
+// "resnet-50/t4/b1/fp16" with 8 items: "resnet-50/t4/b8/fp16"; "" where the name has no such part.
+std::string name_of_batch(const WorkloadProfile& profile, int items) {
+  const std::string part = fmt::format("/b{}/", *profile.batch);
+  std::string name = profile.name + "/";
+  const std::size_t at = name.find(part);
+  if (at == std::string::npos) return "";
+  name.replace(at, part.size(), fmt::format("/b{}/", items));
+  name.pop_back();
+  return name;
 }
 
 }  // namespace
@@ -127,6 +142,30 @@ void take_times(const WorkloadProfile& profile, Workload& spec) {
       spec.serving.cpu_before = profile.host_time.value_or(Duration{});
     }
   }
+}
+
+std::vector<scenarios::MeasuredBatch> measured_batches(const Workload& spec,
+                                                       const WorkloadProfile& published,
+                                                       const Catalogue& catalogue) {
+  std::vector<scenarios::MeasuredBatch> found;
+  const std::optional<scenarios::Measured>& m = spec.measured;
+  const bool is_said =
+      m && (m->request_gpu_time || m->extra_per_item || m->capacity_share || m->sm_active);
+  if (!answers_requests(spec) || is_said || !published.batch || *published.batch < 1) return found;
+  const WorkloadProfile one = profile_for(spec, published, catalogue);
+  if (!one.solo_step || !one.capacity_share || *one.capacity_share <= 0) return found;
+  for (const WorkloadProfile& other : catalogue.profiles) {
+    const int items = other.batch.value_or(0);
+    if (items <= *published.batch || items % *published.batch != 0) continue;
+    if (other.name != name_of_batch(published, items)) continue;
+    const WorkloadProfile together = profile_for(spec, other, catalogue);
+    if (!together.solo_step || !together.capacity_share) continue;
+    const double longer = to_seconds(*together.solo_step) / to_seconds(*one.solo_step);
+    found.push_back({items / *published.batch, longer,
+                     longer * *together.capacity_share / *one.capacity_share});
+  }
+  std::ranges::sort(found, {}, &scenarios::MeasuredBatch::requests);
+  return found;
 }
 
 }  // namespace slicewise::sim

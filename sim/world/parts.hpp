@@ -45,6 +45,11 @@ WorkloadProfile profile_for(const Workload& spec, const WorkloadProfile& publish
 void take_profile(const WorkloadProfile& profile, Workload& spec);
 // ... and how long a step or request takes. REQUIRES: spec.measured.
 void take_times(const WorkloadProfile& profile, Workload& spec);
+// The larger batches of such a profile that were measured, ascending; none where `spec` says itself
+// how long a request or a batch takes, or what it fills.
+std::vector<scenarios::MeasuredBatch> measured_batches(const Workload& spec,
+                                                       const WorkloadProfile& published,
+                                                       const Catalogue& catalogue);
 
 // Whether its capacityShare is that of profiles like it, as `slicewise calibrate` writes it where
 // measurements do not tell.

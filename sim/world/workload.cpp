@@ -55,8 +55,10 @@ std::vector<NamedProfile> usable_profiles(const Catalogue& catalogue, const Worl
 
 void fill_from(const WorkloadProfile& published, const Catalogue& catalogue, Workload& spec) {
   const WorkloadProfile profile = profile_for(spec, published, catalogue);
+  std::vector<scenarios::MeasuredBatch> batches = measured_batches(spec, published, catalogue);
   take_profile(profile, spec);
   scenarios::Measured& m = *spec.measured;
+  if (m.batches.empty()) m.batches = std::move(batches);
   // Recorded jobs ran on the GPU that the trace says.
   if (m.device.value.empty() && !spec.trace) m.device = {profile.gpu_model, spec.profile.where};
   if (!m.batch) m.batch = profile.batch;

@@ -205,13 +205,24 @@ void note_request_cpu(const WorkloadModel& model, Diagnostics& found) {
                  "raise or drop the CPU limit, or run more replicas");
 }
 
-// A profile of a batch is one of steps, each of which serves one request: served in batches, too,
-// its items multiply.
-void note_batches_of_batches(const WorkloadModel& model, Diagnostics& found) {
+// A profile of a batch is one of steps, each of which serves one request: who means items waits for
+// as many as a step has. Served in batches, too, they multiply.
+void note_items_of_request(const WorkloadModel& model, Diagnostics& found) {
   const Workload& spec = model.spec;
-  if (spec.profile.value.empty() || spec.llm || !spec.measured) return;
+  if (spec.kind != WorkloadKind::Service || spec.profile.value.empty() || spec.llm) return;
   const int items = spec.batch.value_or(spec.measured->batch.value_or(1));
-  if (items < 2 || spec.serving.max_batch < 2) return;
+  if (items < 2) return;
+  if (spec.serving.max_batch < 2) {
+    if (spec.batch) return;  // the scenario says so
+    add_note(found, Code::InputAssumed, spec.profile.where,
+             fmt::format("a request of \"{}\" is a step of its profile, a batch of {}: where items "
+                         "come one by one, traffic is {} times what was meant",
+                         model.name, items, items),
+             fmt::format("`batch: {}` says that it is; else name the profile of batch 1, with "
+                         "serving.batching: {{maxBatch: {}}}",
+                         items, items));
+    return;
+  }
   add_diagnostic(
       found, Code::InputAssumed, spec.profile.where,
       fmt::format("a request of \"{}\" is a step of its profile, a batch of {}: with maxBatch {} "
@@ -390,7 +401,7 @@ void note_workload(const Scenario& scenario, WorkloadModel& model, const World& 
   check_images(model, world, found);
   check_nodes(scenario, model, world, found);
   note_kernel(model, found);
-  note_batches_of_batches(model, found);
+  note_items_of_request(model, found);
   note_budget(model, world, found);
   note_zero(model, found);
   const Workload& spec = model.spec;

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "slicewise/reports/ci.hpp"
+#include "slicewise/reports/html_report.hpp"
 #include "slicewise/reports/studies.hpp"
 
 #include "comparison_samples.hpp"
@@ -41,6 +42,17 @@ TEST(ComparisonReport, MatchesTheGoldenFiles) {
   expect_golden("comparison.md", Report(samples::chat()).markdown());
   expect_golden("comparison.csv", Report(samples::chat()).csv());
   expect_golden("comparison.json", Report(samples::chat()).json());
+}
+
+// The whole screen, its chart and its figures in one file.
+TEST(ComparisonReport, IsAPageOfItsOwn) {
+  const sim::StrategyComparison comparison = samples::chat();
+  const std::string page = study_page(comparison);
+  EXPECT_THAT(page, ::testing::StartsWith("<!doctype html>"));
+  EXPECT_THAT(page, HasSubstr("<figure"));
+  EXPECT_THAT(page, HasSubstr("<caption>"));
+  EXPECT_THAT(page, HasSubstr("<td>time-slicing x4"));
+  EXPECT_THAT(page, HasSubstr("\"kind\":\"Comparison\""));
 }
 
 // What a language model is judged by.

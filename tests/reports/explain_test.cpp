@@ -207,6 +207,24 @@ TEST(Explain, ExitCodesAreThoseOfTheTable) {
   }
 }
 
+// Below a list a name may be that of an item: its page was that of the list.
+TEST(Explain, WhatIsNoFieldIsNoPageOfTheFieldAbove) {
+  const Expected<std::string> text = explain("spec.nodePools.zones", kTerminal);
+  ASSERT_FALSE(text.has_value());
+  EXPECT_THAT(text.error().at(0).help, StartsWith("did you mean spec.nodePools."));
+  EXPECT_THAT(text_of("spec.nodePools.v100.mig"), StartsWith("spec.nodePools.mig <"));
+  EXPECT_THAT(text_of("scenario"), StartsWith("spec <"));
+}
+
+TEST(ExplainIndex, SaysOfEachWhatItIs) {
+  const std::string index = explain_index({false, true, 0});
+  for (const CodeInfo& code : kCodes) {
+    EXPECT_THAT(index, HasSubstr(fmt::format("{:<26}  {}\n", code.name, code.meaning)));
+  }
+  EXPECT_THAT(index, HasSubstr("\nFIELDS of a scenario"));
+  EXPECT_THAT(index, HasSubstr("\n  spec.nodePools          Groups of equal nodes.\n"));
+}
+
 TEST(ExplainTopics, ListsCodesAndTopicsOnePerLine) {
   const std::string list = explain_topics();
   EXPECT_THAT(list, HasSubstr("sharing\n"));

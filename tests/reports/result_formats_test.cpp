@@ -165,10 +165,18 @@ TEST(ResultJunit, HasACaseForEachObjectiveAndPolicy) {
   variant.policies = {{"budget",
                        "cost.monthly <= 1",
                        sim::PolicyResult::Verdict::Fail,
-                       true,
+                       scenarios::PolicySeverity::Deny,
                        {{"cost.monthly", "1,632"}}},
-                      {"busy", "gpu.busy >= 90%", sim::PolicyResult::Verdict::Fail, false, {}},
-                      {"odd", "pods.failed == 0", sim::PolicyResult::Verdict::Unknown, true, {}}};
+                      {"busy",
+                       "gpu.busy >= 90%",
+                       sim::PolicyResult::Verdict::Fail,
+                       scenarios::PolicySeverity::Warn,
+                       {}},
+                      {"odd",
+                       "pods.failed == 0",
+                       sim::PolicyResult::Verdict::Unknown,
+                       scenarios::PolicySeverity::Deny,
+                       {}}};
   std::size_t objectives = 0;
   std::size_t missed = 0;
   for (const sim::WorkloadResult& w : variant.workloads) {
@@ -185,6 +193,9 @@ TEST(ResultJunit, HasACaseForEachObjectiveAndPolicy) {
   EXPECT_THAT(text, HasSubstr("name=\"policy budget: cost.monthly &lt;= 1\""));
   EXPECT_THAT(text, HasSubstr("cost.monthly = 1,632"));
   EXPECT_THAT(text, HasSubstr("severity Warn"));
+  EXPECT_THAT(text, HasSubstr("<skipped message=\"not judged: "));
+  result.variants[0].policies[2].severity = scenarios::PolicySeverity::Require;
+  EXPECT_THAT(result_junit(result), HasSubstr("<failure message=\"not judged: "));
 }
 
 TEST(ResultJunit, AnObjectiveThatNothingTestedIsSkipped) {

@@ -314,12 +314,17 @@ inline sim::Result voice() {
 // The voice platform with a budget that it exceeds and a figure that no run has.
 inline sim::Result with_policies() {
   using Verdict = sim::PolicyResult::Verdict;
+  using scenarios::PolicySeverity;
   sim::Result result = voice();
   result.variants.front().policies = {
-      {"budget", "cost.monthly <= 800", Verdict::Fail, true, {{"cost.monthly", "1151.94 USD"}}},
-      {"idle", "gpu.busy >= 80%", Verdict::Fail, false, {{"gpu.busy", "51 %"}}},
-      {"crashes", "pods.failed == 0", Verdict::Pass, true, {{"pods.failed", "0"}}},
-      {"room", "headroom >= 1.2", Verdict::Unknown, true, {{"headroom", ""}}}};
+      {"budget",
+       "cost.monthly <= 800",
+       Verdict::Fail,
+       PolicySeverity::Deny,
+       {{"cost.monthly", "1151.94 USD"}}},
+      {"idle", "gpu.busy >= 80%", Verdict::Fail, PolicySeverity::Warn, {{"gpu.busy", "51 %"}}},
+      {"crashes", "pods.failed == 0", Verdict::Pass, PolicySeverity::Deny, {{"pods.failed", "0"}}},
+      {"room", "headroom >= 1.2", Verdict::Unknown, PolicySeverity::Deny, {{"headroom", ""}}}};
   result.variants.front().verdict = sim::judge(result.variants.front(), false);
   return result;
 }

@@ -52,9 +52,12 @@ TEST(ResultTable, PoliciesShowWhatTheyFound) {
                                              "1151.94 USD"));
   EXPECT_THAT(text, ::testing::ContainsRegex("fails +idle"));
   EXPECT_THAT(text, ::testing::ContainsRegex("holds +crashes"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("not judged +room"));
   EXPECT_THAT(text, HasSubstr("headroom = unknown"));
   EXPECT_LE(widest_line(text), 100);
-  EXPECT_THAT(Report(samples::with_policies()).markdown(), HasSubstr("budget"));
+  const std::string comment = Report(samples::with_policies()).markdown();
+  EXPECT_THAT(comment, HasSubstr("budget"));
+  EXPECT_THAT(comment, HasSubstr(" Not judged: policy \"room\"."));
 }
 
 TEST(ResultTable, FitsAHundredColumns) {

@@ -143,6 +143,28 @@ spec:
             "g5.xlarge g5.12xlarge ");
 }
 
+// The g6 of a NodePool had gone without a word, as had the class of pods that no file has.
+TEST(ImportK8s, WhatIsLeftOutIsNamed) {
+  ImportOptions options;
+  options.instances = {{"g5.xlarge", "a10g", 1}, {"g6.xlarge", "l4", 1}};
+  const Written result = k8s({R"(
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: gpus}
+spec: {template: {spec: {requirements: [
+  {key: karpenter.k8s.aws/instance-family, operator: In, values: [g5, g6]}]}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: w}
+spec:
+  template: {spec: {priorityClassName: high, containers: [{resources: {limits: {nvidia.com/gpu: 1}}}]}}
+)"},
+                             options);
+  EXPECT_TRUE(result.said.says("no price is known in the region, left out: g6"));
+  EXPECT_TRUE(result.said.says("priorityClassName of which no file has the PriorityClass"));
+}
+
 // As many nodes as its limit of GPUs allows, and they come and go as it says.
 TEST(ImportK8s, ALimitOfGpusBoundsTheNodesOfANodePool) {
   ImportOptions options;

@@ -321,6 +321,40 @@ TEST(ImportPlaces, PodsWhoseClaimNoDeviceMeetsMayStayPending) {
       << "the run of the scenario was refused";
 }
 
+// Two claims on GPUs of two kinds, and the values of the driver that makes MIG devices: the pool
+// that was made up for both was one of g5.xlarge, and could be neither.
+TEST(ImportPlaces, NodesThatAreMadeUpHaveWhatClaimsSelect) {
+  const auto wants = [](const std::string& name, const std::string& selector) {
+    return "---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nmetadata: {name: " +
+           name +
+           "}\nspec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: "
+           "gpu.nvidia.com, selectors: [{cel: {expression: \"device.attributes['gpu.nvidia.com']." +
+           selector +
+           "\"}}]}}]}}}\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: " + name +
+           "}\nspec:\n  selector: {matchLabels: {app: w}}\n  template:\n    metadata: {labels: "
+           "{app: w}}\n    spec: {resourceClaims: [{name: gpu, resourceClaimTemplateName: " +
+           name + "}], containers: [{name: c, image: x, resources: {claims: [{name: gpu}]}}]}\n";
+  };
+  const std::string claims =
+      wants("slice", "profile == '1g.10gb'") + wants("whole", "productName == 'NVIDIA L40S'");
+  ImportOptions options;
+  options.instances = kTypes;
+  options.mig_layouts["p4d.24xlarge"] = {{"all-1g.10gb", {{"nvidia.com/mig-1g.10gb", 4}}}};
+  const auto pools = [&](const std::string& values) {
+    const Written result = k8s({values + claims}, options);
+    EXPECT_EQ(values.empty(), result.yaml.find("dynamicMig") == std::string::npos);
+    EXPECT_FALSE(result.said.says("no object of Kubernetes"));
+    std::string types;
+    for (const NodePool& pool : result.scenario.node_pools) {
+      types += pool.instance_type.value + (pool.mig ? " mig " : pool.dynamic_mig ? " made " : " ");
+    }
+    return types;
+  };
+  EXPECT_EQ(pools("gpuResourcesEnabledOverride: true\nfeatureGates: {DynamicMIG: true}\n"),
+            "p4d.24xlarge made g6e.xlarge ");
+  EXPECT_EQ(pools(""), "p4d.24xlarge mig g6e.xlarge ");
+}
+
 // `check` called them Pending for ever, and the import made nodes up for them.
 TEST(ImportPlaces, PodsThatNoNodeOffersWhatTheyAskForStayPending) {
   const Written result = imported({live_node("", "nvidia.com/gpu.shared: 4") + pods("w", "") +

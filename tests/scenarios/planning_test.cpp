@@ -214,8 +214,8 @@ TEST(Policies, SeverityIsDenyUnlessTheySay) {
       planning_with("  policies: [{name: p, assert: nodes < 3}, {name: q, assert: nodes < 2, "
                     "severity: Warn}]\n"));
   ASSERT_EQ(scenario.policies.size(), 2U);
-  EXPECT_TRUE(scenario.policies[0].deny);
-  EXPECT_FALSE(scenario.policies[1].deny);
+  EXPECT_EQ(scenario.policies[0].severity, PolicySeverity::Deny);
+  EXPECT_EQ(scenario.policies[1].severity, PolicySeverity::Warn);
 }
 
 }  // namespace

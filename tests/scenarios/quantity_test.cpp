@@ -87,6 +87,9 @@ TEST(Quantity, PercentagesAndRatesAreShares) {
   EXPECT_DOUBLE_EQ(parse_rate("90/h")->per_second, 0.025);
   EXPECT_DOUBLE_EQ(parse_rate("12/s")->per_second, 12);
   EXPECT_EQ(parse_rate("12/sec").error().code, Code::UnitUnknown);
+  EXPECT_EQ(parse_rate("200/min").error().help, "did you mean 200/m?");
+  EXPECT_EQ(parse_rate("2/hour").error().help, "did you mean 2/h?");
+  EXPECT_EQ(parse_rate("2/month").error().help, "did you mean 2/s, 2/m, 2/h or 2/d?");
 }
 
 TEST(Quantity, TimesBelowANanosecondKeepTheirDigits) {

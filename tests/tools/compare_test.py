@@ -26,6 +26,23 @@ def compared(*arguments, file=EXAMPLE):
     return json.loads(result.stdout)
 
 
+class Page(unittest.TestCase):
+    def test_each_study_is_a_page(self):
+        small = ("-f", SHARED, "--variant", "shared", "--replications", "1", "--set", "duration=2m", "-o", "html")
+        for verb in (("compare", "--instances", "g4dn.xlarge", "--strategies", "exclusive"), ("max-load", "--most", "2"),
+                     ("neighbours",), ("sensitivity",)):
+            with self.subTest(verb=verb[0]):
+                page = run(*verb, *small)
+                self.assertIn(page.returncode, (0, 6, 99), page.stderr)
+                self.assertTrue(page.stdout.startswith("<!doctype html>"))
+                self.assertIn("<table", page.stdout)
+
+    def test_a_stored_one_is_no_scenario_and_says_where_its_page_is(self):
+        refused = run("report", "-", stdin='{"apiVersion": "slicewise.dev/comparison.v1alpha1", "kind": "Comparison"}')
+        self.assertEqual(refused.returncode, 3)
+        self.assertIn("slicewise compare -f SCENARIO -o html", refused.stderr)
+
+
 class Options(unittest.TestCase):
     def test_every_strategy_is_there_or_refused_with_a_reason(self):
         document = compared("--retired")

@@ -128,9 +128,18 @@ class WhatRowsSay(unittest.TestCase):
             path = pathlib.Path(folder, "replay.json")
             path.write_text(stored, encoding="utf-8")
             page = run("report", str(path)).stdout
-        self.assertIn("exclusive costs least", page)
+        self.assertIn("exclusive ends first", page)
         self.assertNotIn("0 s with mig", page)
-        self.assertNotRegex(page, "mig:all-1g.5gb costs least")
+        self.assertNotRegex(page, "mig:all-1g.5gb ends first")
+
+    def test_what_a_trace_has_no_column_for_is_told(self):
+        trace = "arrival_s,run_s,gpus\n0,10,1\n0,10,1\n"
+        asked = run("replay", "-f", "-", "--gpus", "1", "--group-by", "project", stdin=trace)
+        self.assertEqual(asked.returncode, 3)
+        self.assertIn("the trace has no column project", asked.stderr)
+        by_priority = run("replay", "-f", "-", "--gpus", "1", "--queue", "priority", stdin=trace)
+        self.assertEqual(by_priority.returncode, 0)
+        self.assertIn("the trace has no priorities", by_priority.stdout)
 
     def test_a_trace_without_a_run_time_is_an_error(self):
         result = run("replay", "-f", "-", "--gpus", "1", stdin="arrival_s,run_s,gpus\n0,,1\n")

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <utility>
 
 #include "slicewise/choice.hpp"
 #include "slicewise/scenarios/gpu_software.hpp"
@@ -50,6 +51,17 @@ inline constexpr auto kRunFormats = [] {
   std::copy_n(kVerdictFormats.begin(), formats.size(), formats.begin());
   return formats;
 }();
+
+// ... and html, before the last.
+template <std::size_t kCount>
+constexpr auto with_page(const std::array<Choice<RunFormat>, kCount>& formats) {
+  std::array<Choice<RunFormat>, kCount + 1> all{};
+  std::copy(formats.begin(), formats.end(), all.begin());
+  all.back() = std::exchange(all[kCount - 1], {"html", RunFormat::Html});
+  return all;
+}
+inline constexpr auto kVerdictPageFormats = with_page(kVerdictFormats);
+inline constexpr auto kPageFormats = with_page(kRunFormats);
 
 inline constexpr std::array kCheckFormats = {
     Choice{"table", CheckFormat::Table}, Choice{"json", CheckFormat::Json},

@@ -40,8 +40,9 @@ struct CommonFlags {
   std::string asked;  // the verb and its flags, but those that only say how it is written and run
 };
 
-// Junit: only of verbs that judge objectives, see kVerdictFormats.
-enum class RunFormat : std::uint8_t { Table, Wide, Json, Yaml, Csv, Markdown, Junit };
+// Junit: only of verbs that judge objectives, see kVerdictFormats. Html: of studies that `report`
+// does not draw, see kPageFormats.
+enum class RunFormat : std::uint8_t { Table, Wide, Json, Yaml, Csv, Markdown, Html, Junit };
 
 // Of the verbs that simulate a scenario.
 struct SimulatingCommand {

@@ -354,7 +354,8 @@ ExitCode report_on_scenario(const ReportOrigin& origin, const ReportCommand& com
 
 std::string option_name(std::size_t option, const std::vector<sim::PoolChoice>& pools) {
   std::string name = fmt::format("#{}", option + 1);
-  for (const sim::PoolChoice& pool : pools) name += " " + sim::describe(pool);
+  for (const sim::PoolChoice& pool : pools)
+    name += (&pool == &pools.front() ? " " : " + ") + sim::describe(pool);
   return name;
 }
 

@@ -41,6 +41,9 @@ std::string text_of(const Found& found, RunFormat format, const reports::TextSty
       return report.csv();
     case RunFormat::Markdown:
       return report.markdown();
+    case RunFormat::Html:
+      if constexpr (requires { reports::study_page(found); }) return reports::study_page(found);
+      break;
     case RunFormat::Junit:
       return junit == nullptr ? std::string() : junit(found);
   }

@@ -86,6 +86,12 @@ std::vector<ReportChart> study_charts(const sim::Plan& plan);
 std::vector<ReportChart> study_charts(const sim::StrategyComparison& comparison);
 std::vector<ReportChart> study_charts(const sim::MaxLoad& found);
 
+// A study as a page of its own: its chart, what a terminal shows of it, and its JSON.
+std::string study_page(const sim::StrategyComparison& comparison);
+std::string study_page(const sim::MaxLoad& found);
+std::string study_page(const sim::NeighbourMatrix& matrix);
+std::string study_page(const sim::SensitivityStudy& study);
+
 // Whether the text is a JSON document of `slicewise replay`, well-formed or not.
 bool looks_like_replay(const SourceText& source);
 

@@ -17,6 +17,9 @@ namespace slicewise::reports {
 // Unknown topics are a PATH_UNKNOWN diagnostic with the nearest names.
 Expected<std::string> explain(std::string_view topic, const TextStyle& style);
 
+// What explain() knows, under headings, each with what it is.
+std::string explain_index(const TextStyle& style);
+
 // The topics and codes that explain() knows, one a line.
 std::string explain_topics();
 

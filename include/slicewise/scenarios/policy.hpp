@@ -36,6 +36,12 @@ struct PolicyNode {
   std::string text;
 };
 
+enum class PolicySeverity : std::uint8_t {
+  Deny,     // what fails it is refused
+  Require,  // ... and what has no figure that decides it
+  Warn,     // it is only said
+};
+
 // policies: [{name: budget, assert: cost.monthly <= 1500, severity: Deny}].
 struct Policy {
   std::string name;
@@ -43,8 +49,10 @@ struct Policy {
   // Flat: `left` and `right` are indexes into it, always smaller than the node's own; the last node
   // is the root. Empty only when the assertion was reported as wrong.
   std::vector<PolicyNode> nodes;
-  bool deny = true;  // severity Deny; Warn only prints
+  PolicySeverity severity = PolicySeverity::Deny;
   SourceLocation where;
+
+  bool may_refuse() const { return severity != PolicySeverity::Warn; }
 };
 
 // What a figure is, and so what it can be compared with.

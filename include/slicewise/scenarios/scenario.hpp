@@ -124,6 +124,13 @@ struct Work {
   std::optional<AllReduce> all_reduce{};  // absent: part of the measured unit
 };
 
+// So many requests in one go, as they were measured: times the time and the GPU work of one.
+struct MeasuredBatch {
+  int requests = 1;
+  double longer = 1;
+  double work = 1;
+};
+
 // One pod alone on one whole GPU of `device`, or on as many of them as it asks for.
 struct Measured {
   Located<std::string> device;        // GPU model name or alias; "" = the pool's own GPU
@@ -140,6 +147,7 @@ struct Measured {
   std::optional<Duration> kernel_time;     // K: mean length of its kernels
   std::optional<Duration> longest_kernel;  // a remark: see KERNEL_PREEMPTED
   std::optional<int> batch;                // items of the step or request that was measured
+  std::vector<MeasuredBatch> batches;      // larger ones of its profile, ascending
   std::optional<double> capacity_share;    // u: of the whole GPU's capacity, while it runs alone
   std::optional<double> bandwidth_share;   // beta
   std::optional<double> norm_p;            // p of the execution law

@@ -20,8 +20,9 @@ std::vector<PolicyResult> judge_policies(const std::vector<scenarios::Policy>& p
                                          const VariantResult& result,
                                          std::optional<double> headroom = std::nullopt);
 
-// POLICY_FAILED for each that failed, an error for Deny and a warning for Warn. REQUIRES: `judged`
-// is what judge_policies() made of `policies`.
+// POLICY_FAILED for each that failed, POLICY_NOT_JUDGED for each of Deny and Require that no figure
+// decides: an error where it denies, else a warning. REQUIRES: `judged` is what judge_policies()
+// made of `policies`.
 Diagnostics policy_findings(const std::vector<scenarios::Policy>& policies,
                             const std::vector<PolicyResult>& judged);
 

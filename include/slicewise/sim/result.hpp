@@ -11,6 +11,7 @@
 #include "slicewise/models/evidence.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/scenarios/load.hpp"
+#include "slicewise/scenarios/policy.hpp"
 #include "slicewise/scenarios/serving.hpp"
 #include "slicewise/sim/bill.hpp"
 #include "slicewise/sim/judge.hpp"
@@ -127,7 +128,8 @@ struct TokenFigures {
 struct ScalingFigures {
   double mean_replicas = 0;  // wanted, over the run
   int max_replicas = 0;
-  double scale_ups = 0;  // changes of the wish, mean per replication
+  int max_by_metric = 0;  // that its metric asked for by itself, in any look; not cut to the most
+  double scale_ups = 0;   // changes of the wish, mean per replication
   double scale_downs = 0;
   std::optional<TimeSummary> start_up;  // wanted -> ready
 };
@@ -430,8 +432,13 @@ struct PolicyResult {
   std::string name;
   std::string assertion;
   Verdict verdict = Verdict::Unknown;
-  bool deny = true;
+  scenarios::PolicySeverity severity = scenarios::PolicySeverity::Deny;
   std::vector<Figure> figures;  // that the assertion asks for, each once, in its order
+
+  // It fails, or asks for what nobody knows, and that is refused.
+  bool denies() const;
+  // Neither held nor failed, where failing would be refused.
+  bool is_not_judged() const;
 };
 
 // Where a figure lies for inputs that are known only as well as they were measured: another

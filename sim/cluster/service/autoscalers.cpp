@@ -219,6 +219,7 @@ void Autoscalers::scale(Scaler& scaler) {
   record.ups += wish > scaler.wish ? 1 : 0;
   record.downs += wish < scaler.wish ? 1 : 0;
   record.most = std::max(record.most, wish);
+  record.most_by_metric = scaler.controller.most_by_metric();
   scaler.wish = wish;
   while (scaler.wanted.size() > static_cast<std::size_t>(wish)) dismiss(scaler);
   for (const std::uint32_t p : scaler.pods) {

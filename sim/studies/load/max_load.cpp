@@ -61,7 +61,7 @@ Diagnostics without_throughput(Subject& subject) {
 
 // Objectives, or policies that deny.
 bool can_fail(const Scenario& scenario) {
-  return std::ranges::any_of(scenario.policies, &scenarios::Policy::deny) ||
+  return std::ranges::any_of(scenario.policies, &scenarios::Policy::may_refuse) ||
          std::ranges::any_of(scenario.workloads,
                              [](const auto& w) { return w.count > 0 && !w.objectives.empty(); }) ||
          std::ranges::any_of(scenario.pipelines,
@@ -370,7 +370,7 @@ Expected<MaxLoad> find_max_load(const ScenarioSet& set, std::size_t variant,
   if (!can_fail(subject.base)) return tl::unexpected(Diagnostics{no_objective(subject.base)});
   const MaxLoad begun = found;
   // A policy is about all workloads together.
-  const bool apart = std::ranges::none_of(subject.base.policies, &scenarios::Policy::deny);
+  const bool apart = std::ranges::none_of(subject.base.policies, &scenarios::Policy::may_refuse);
   auto confirmed = Search(subject, catalogue, options, apart).find(found);
   if (confirmed && !*confirmed) {
     found = begun;

@@ -39,7 +39,7 @@ void add_work(const VariantResult& result, OptionFigures& figures) {
 void add_policies(const std::vector<PolicyResult>& policies, OptionFigures& figures) {
   for (const PolicyResult& policy : policies) {
     if (policy.verdict != PolicyResult::Verdict::Fail) continue;
-    (policy.deny ? figures.denied_by : figures.warned_by).push_back(policy.name);
+    (policy.denies() ? figures.denied_by : figures.warned_by).push_back(policy.name);
   }
 }
 

@@ -118,8 +118,10 @@ Expected<World> drawn_world(Scenario scenario, const World& world, const Catalog
       const WorkloadProfile drawn = profile_for(
           workload, drawn_profile(*profile, scenario.seed, static_cast<std::uint32_t>(replication)),
           models);
+      auto batches = measured_batches(workload, *profile, models);
       take_profile(drawn, workload);
       take_times(drawn, workload);
+      workload.measured->batches = std::move(batches);
     } else if (is_bounded(model, world) || lacks_kernels(model, world) ||
                lacks_norm(model, world)) {
       workload.measured = model.spec.measured;

@@ -130,7 +130,8 @@ TEST(HtmlReport, SaysByWhichRuleABillIsSplit) {
   }
   const std::string page = html_report(report);
   EXPECT_THAT(page, HasSubstr("Who pays it: each pays by what its pods request, as OpenCost weighs "
-                              "it; what nobody held and switching are shared by what each holds"));
+                              "it; what nobody held and switching of a node are shared by what "
+                              "each held of that node"));
 }
 
 TEST(HtmlReport, EmbedsTheWholeResult) {

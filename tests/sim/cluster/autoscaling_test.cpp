@@ -335,6 +335,24 @@ TEST(Autoscaling, WhatAWindowWantsAndNoNodeHoldsIsLost) {
   EXPECT_EQ(demo::result(scenario_of(w, seconds(1200))).workloads[0].left_behind.pending, 0);
 }
 
+// "Allow more replicas" was the advice at 1/s, as a window asks for all of them.
+TEST(Autoscaling, ThatItIsAtItsMostIsToldWhereTheMetricAsksForIt) {
+  const auto is_told = [](double rate, int in_window) {
+    Workload w = in_a_window(1);
+    w.autoscaling->metric = Autoscaling::Metric::RequestRate;
+    w.autoscaling->target = 10;
+    w.autoscaling->max_replicas = w.count = 3;
+    w.autoscaling->schedule.front().replicas = in_window;
+    w.traffic->mean = {rate};
+    const Diagnostics found = demo::result(scenario_of(w, seconds(1200))).findings;
+    return std::ranges::find(found, Code::AutoscalerAtMax, &Diagnostic::code) != found.end();
+  };
+  EXPECT_FALSE(is_told(1, 3));
+  EXPECT_FALSE(is_told(15, 2));
+  EXPECT_TRUE(is_told(50, 2));
+  EXPECT_TRUE(is_told(50, 3));
+}
+
 TEST(Autoscaling, ARunWithinAWindowStartsWithItsReplicas) {
   Scenario s = scenario_of(in_a_window(1), seconds(120));
   s.starts_at = minutes(6);

@@ -226,8 +226,14 @@ TEST(Judge, OnlyPoliciesThatDenyAndFailCount) {
   EXPECT_THAT(causes(variant), IsEmpty());
   variant.policies.front().verdict = PolicyResult::Verdict::Fail;
   EXPECT_THAT(causes(variant), ElementsAre(Cause::PolicyDenies));
-  variant.policies.front().deny = false;
+  variant.policies.front().severity = scenarios::PolicySeverity::Warn;
   EXPECT_THAT(causes(variant), IsEmpty());
+  variant.policies.front().severity = scenarios::PolicySeverity::Require;
+  EXPECT_THAT(causes(variant), ElementsAre(Cause::PolicyDenies));
+  variant.policies.front().verdict = PolicyResult::Verdict::Unknown;
+  ASSERT_THAT(causes(variant), ElementsAre(Cause::PolicyDenies));
+  EXPECT_EQ(judge(variant, false).reasons.front().text,
+            "policy \"budget\" denies it: cost.monthly <= 10 is not judged");
 }
 
 // A kernel that dies is seen by its user, who goes on: how often is an objective.

@@ -211,7 +211,12 @@ TEST(RequestFindings, SayThatAnAutoscalerCouldNotFollowAndThatTheCacheWasFull) {
   Diagnostics found;
   request_findings(w, {}, variant, found);
   EXPECT_TRUE(found.empty());
+  // By a window of its schedule, or as it began: no load asked for them.
   variant.workloads[0].scaling->max_replicas = 4;
+  variant.workloads[0].scaling->max_by_metric = 3;
+  request_findings(w, {}, variant, found);
+  EXPECT_TRUE(found.empty());
+  variant.workloads[0].scaling->max_by_metric = 9;
   variant.workloads[0].tokens->preemptions = 2;
   request_findings(w, {}, variant, found);
   EXPECT_EQ(codes_of(found), (std::vector{Code::AutoscalerAtMax, Code::KvCachePreempted}));

@@ -79,7 +79,7 @@ TEST(ThoroughPlan, HasNoOptionThatAPolicyDenies) {
       return rejected.reason.text().find("not-too-cheap denies it") != std::string::npos;
     });
     // A warning changes nothing but that it is said.
-    scenario.policies.front().deny = false;
+    scenario.policies.front().severity = scenarios::PolicySeverity::Warn;
     const auto warned = make_plan(set, 0, demo::catalogue(), small_space());
     ASSERT_TRUE(warned && !warned->options.empty());
     EXPECT_EQ(warned->options.front().figures.monthly, cheapest);

@@ -183,6 +183,74 @@ TEST(BuildWorld, BatchesOfAProfileThatIsABatchMultiplyAndThatIsTold) {
   EXPECT_EQ(told(1), "");
 }
 
+// A request of such a profile is all of it: who means its items waits for 8 of each.
+TEST(BuildWorld, RequestsThatAreBatchesAreTold) {
+  models::Catalogue catalogue = demo::catalogue();
+  models::WorkloadProfile& profile = catalogue.profiles.emplace_back();
+  profile.name = "made/b8";
+  profile.gpu_model = "V100-SXM2-16GB";
+  profile.solo_step = milliseconds(14);
+  profile.batch = 8;
+  profile.memory = gibibytes(2);
+  scenarios::Workload w =
+      demo::service(1, 10, milliseconds(20), scenarios::ServiceTime::Law::Deterministic);
+  w.measured.reset();
+  w.profile.value = profile.name;
+  const auto is_told = [&] {
+    scenarios::Scenario s = demo::scenario(demo::pool(1), {w});
+    s.duration = hours(1);
+    return std::ranges::any_of(build_world(s, catalogue)->findings, [](const Diagnostic& d) {
+      return d.message.find("is a step of its profile, a batch of 8") != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(is_told());
+  w.batch = 8;
+  EXPECT_FALSE(is_told());
+}
+
+// Of 4 and 8 requests the profile has measurements, of what they fill, too. Between them and beyond
+// the last, batches are as far off the line of extraPerItem.
+TEST(BuildWorld, BatchesOfTheProfileThatWereMeasuredAreTaken) {
+  models::Catalogue catalogue = demo::catalogue();
+  const auto add = [&](int batch, int solo_ms, double share) {
+    models::WorkloadProfile& profile = catalogue.profiles.emplace_back();
+    profile.name = fmt::format("made/v100/b{}/fp16", batch);
+    profile.gpu_model = "V100-SXM2-16GB";
+    profile.solo_step = milliseconds(solo_ms);
+    profile.batch = batch;
+    profile.capacity_share = share;
+    profile.extra_per_item = milliseconds(3);
+    profile.memory = gibibytes(2);
+  };
+  add(8, 40, 0.9);
+  add(1, 10, 0.3);
+  add(4, 16, 0.6);
+  scenarios::Workload w =
+      demo::service(1, 10, milliseconds(20), scenarios::ServiceTime::Law::Deterministic);
+  w.measured.reset();
+  w.profile.value = "made/v100/b1/fp16";
+  w.serving.max_batch = 9;
+  const auto batches = [&] {
+    scenarios::Scenario s = demo::scenario(demo::pool(1), {w});
+    s.duration = hours(1);
+    return build_world(s, catalogue)->workloads[0].on_pool[0].in_kind[0].batches;
+  };
+  const std::vector<BatchDemand> known = batches();
+  ASSERT_EQ(known.size(), 9U);
+  EXPECT_NEAR(to_seconds(known[1].gpu), 0.013 * (2 + 16.0 / 19) / 3, 1e-8);
+  EXPECT_NEAR(to_seconds(known[3].gpu), 0.016, 1e-8);
+  EXPECT_NEAR(to_seconds(known[7].gpu), 0.040, 1e-8);
+  EXPECT_NEAR(to_seconds(known[8].gpu), 0.034 * 40 / 31, 1e-8);
+  w.profile.value = "made/v100/b8/fp16";
+  w.serving.max_batch = 1;
+  EXPECT_NEAR(known[7].client.gpu_part, batches().front().client.gpu_part, 1e-6);
+  w.profile.value = "made/v100/b1/fp16";
+  w.serving.max_batch = 9;
+  // Who says how long one more takes is heard.
+  w.measured.emplace().extra_per_item = milliseconds(1);
+  EXPECT_NEAR(to_seconds(batches()[7].gpu), 0.017, 1e-8);
+}
+
 // Kernels that take no time are not carried over: the note had "x -inf".
 TEST(BuildWorld, SaysAFiniteFactorForAGpuThatIsNeverBusy) {
   scenarios::Scenario s = plain();

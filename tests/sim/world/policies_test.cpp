@@ -142,6 +142,22 @@ TEST(JudgePolicies, AFailedOneIsAFinding) {
   EXPECT_THAT(severities, ::testing::ElementsAre(Severity::Error, Severity::Warning));
 }
 
+// It passed without a word: a limit that a run cannot hold anybody to.
+TEST(JudgePolicies, OneThatNothingDecidesIsTold) {
+  const auto told = [](const std::string& severity) {
+    const VariantResult result = demo::result(teams(
+        kTurns, "  policies: [{name: open, assert: headroom > 1, severity: " + severity + "}]\n"));
+    std::vector<Severity> severities;
+    for (const Diagnostic& d : result.findings) {
+      if (d.code == Code::PolicyNotJudged) severities.push_back(d.severity);
+    }
+    return std::pair(severities, result.verdict.has(sim::Verdict::Cause::PolicyDenies));
+  };
+  EXPECT_EQ(told("Deny"), std::pair(std::vector{Severity::Warning}, false));
+  EXPECT_EQ(told("Require"), std::pair(std::vector{Severity::Error}, true));
+  EXPECT_EQ(told("Warn"), std::pair(std::vector<Severity>{}, false));
+}
+
 TEST(GpuNeighbours, MeetWhereTicketsAreLeft) {
   const auto neighbours = [](const std::string& sharing) {
     return gpu_neighbours(demo::world(teams(sharing, "")));

@@ -65,7 +65,7 @@ void add_flags(CLI::App& app, CompareCommand& compare, CommonFlags& flags) {
                "  slicewise compare -f scenarios/examples/aws-cifar10.yaml --instances "
                "g5.xlarge,p4d.24xlarge",
                flags);
-  begin_study(verb, kVerdictFormats, compare);
+  begin_study(verb, kVerdictPageFormats, compare);
   add_names(verb, "--instances", "TYPE,...", compare.options.instance_types,
             fmt::format("Instance types or families (default {})",
                         fmt::join(sim::kComparedInstances, ",")));

@@ -77,7 +77,7 @@ void add_flags(CLI::App& app, ExplainCommand& explain, CommonFlags& flags) {
 
 ExitCode execute(const ExplainCommand& command, const CommonFlags& flags) {
   if (command.topic.empty()) {
-    return write_text("", reports::explain_topics());
+    return write_text("", reports::explain_index(style_for(STDOUT_FILENO, flags.color)));
   }
   if (!command.name.empty() && command.topic != kProfileTopic) {
     return usage_error("only `explain profile` takes a name, not `explain " + command.topic + "`",

@@ -33,7 +33,7 @@ void add_flags(CLI::App& app, MaxLoadCommand& max_load, CommonFlags& flags) {
                "  slicewise max-load -f scenarios/examples/shared-inference.yaml --variant shared "
                "--scale workloads.classifier.traffic --precision 5%",
                flags);
-  begin_study(verb, kRunFormats, max_load);
+  begin_study(verb, kPageFormats, max_load);
   verb.add_option("--scale", max_load.options.scale,
                   "What grows: workloads.NAME.traffic, workloads.NAME.notebooks or "
                   "pipelines.NAME.traffic; may be repeated (default: all traffic together)")

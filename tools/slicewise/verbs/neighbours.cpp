@@ -34,7 +34,7 @@ void add_flags(CLI::App& app, NeighboursCommand& neighbours, CommonFlags& flags)
       app, "neighbours", "Show how much each workload slows each other one down",
       "  slicewise neighbours -f scenarios/examples/shared-inference.yaml --variant shared", flags);
   verb.alias("neighbors");
-  begin_study(verb, kRunFormats, neighbours);
+  begin_study(verb, kPageFormats, neighbours);
   end_study(verb, neighbours, flags);
 }
 

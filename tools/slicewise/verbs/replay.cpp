@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/reports/html_report.hpp"
 #include "slicewise/reports/studies.hpp"
 #include "slicewise/scenarios/load.hpp"
@@ -107,6 +108,14 @@ std::string without_effect(const ReplayCommand& given, const ReplayCommand& comm
   if (given.restart_preempted && std::ranges::none_of(command.queues, preempts)) {
     return "--restart-preempted needs a --queue that preempts: priority, srtf or srsf";
   }
+  return "";
+}
+
+// What --group-by needs of the trace; "" where it has it, or needs nothing.
+std::string_view missing_column(sim::GroupBy by, const scenarios::JobTrace& trace) {
+  if (by == sim::GroupBy::User && trace.user.empty()) return "user";
+  if (by == sim::GroupBy::Group && trace.group.empty()) return "group";
+  if (by == sim::GroupBy::Project && trace.project.empty()) return "project";
   return "";
 }
 
@@ -386,6 +395,15 @@ ExitCode execute(const ReplayCommand& given, const CommonFlags& flags) {
   if (const ExitCode code = prepare(input->trace, command, catalogue, sources, flags);
       failed(code)) {
     return code;
+  }
+  if (const auto missing = missing_column(command.group_by, input->trace); !missing.empty()) {
+    return fail({make_diagnostic(Code::TraceColumnMissing, {input->trace.file},
+                                 fmt::format("--group-by: the trace has no column {}", missing))},
+                sources, flags);
+  }
+  if (contains(command.queues, sim::QueuePolicy::Priority) && input->trace.priority.empty()) {
+    add_note(input->skipped, Code::InputAssumed, {},
+             "the trace has no priorities: --queue priority goes by arrival, as backfill does", "");
   }
   PriceFile prices;
   if (const ExitCode code = lay_prices_over(catalogue, command.prices, flags, &prices);

@@ -28,7 +28,7 @@ void add_flags(CLI::App& app, SensitivityCommand& sensitivity, CommonFlags& flag
       "  slicewise sensitivity -f scenarios/examples/shared-inference.yaml --variant shared --by "
       "10% --vary traffic --vary workloads.classifier.measured.requestGpuTime",
       flags);
-  begin_study(verb, kRunFormats, sensitivity);
+  begin_study(verb, kPageFormats, sensitivity);
   verb.add_option(
           "--vary", sensitivity.options.vary,
           "A kind of input (traffic, requestGpuTime, price, ...) or the path of one; may be "

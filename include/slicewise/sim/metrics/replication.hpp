@@ -125,6 +125,7 @@ struct TokenRecord {
 struct ScalingRecord {
   double replica_ns = 0;  // integral of the wish
   int most = 0;
+  int most_by_metric = 0;  // asked for, not cut to what is allowed
   std::int64_t ups = 0;
   std::int64_t downs = 0;
   Histogram start_up;  // wanted -> ready

@@ -39,6 +39,8 @@ class ReplicaController {
   ReplicaController(const scenarios::Autoscaling& scaling, int wanted);
 
   int wanted() const { return wanted_; }
+  // The most that the metric asked for in any look, with neither schedule nor limit.
+  int most_by_metric() const { return most_by_metric_; }
 
   // One look, every `sync_period`; returns wanted(). Time never goes back.
   int look(TimePoint now, const ScalingSample& sample);
@@ -66,6 +68,7 @@ class ReplicaController {
 
   const scenarios::Autoscaling* scaling_;
   int wanted_;
+  int most_by_metric_ = 0;
   TimePoint last_active_;
   std::vector<Recommendation> recommendations_;  // ring
   std::size_t next_recommendation_ = 0;
