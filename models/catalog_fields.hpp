@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -17,6 +18,7 @@
 #include "slicewise/models/hardware.hpp"
 #include "slicewise/units.hpp"
 
+#include "catalog_value.hpp"
 #include "located_json.hpp"
 
 namespace slicewise::models {
@@ -38,68 +40,70 @@ struct CatalogReading {
 // a user's file is read on with an empty value. Refers to the parsed file, which must outlive it.
 class CatalogFields {
  public:
-  CatalogFields(const nlohmann::json& object, std::string where, CatalogReading* reading = nullptr);
+  CatalogFields(const CatalogValue& object, std::string where, CatalogReading* reading = nullptr);
   // Writes into `schema` what is asked for.
   CatalogFields(nlohmann::json& schema, CatalogReading& reading);
 
-  bool has(const std::string& name);          // whoever asks can do without
-  std::vector<std::string> names() const;     // of all fields, sorted
-  std::string text(const std::string& name);  // not empty
-  std::string word(const std::string& name, const std::string& only);  // no other
+  bool has(std::string_view name);                                 // whoever asks can do without
+  std::vector<std::string> names() const;                          // of all fields, sorted
+  std::string text(std::string_view name);                         // not empty
+  std::string word(std::string_view name, std::string_view only);  // no other
   // Sizes in MiB are multiplied later.
-  std::int64_t integer(const std::string& name, std::int64_t least = 0,
+  std::int64_t integer(std::string_view name, std::int64_t least = 0,
                        std::int64_t most = std::int64_t{1} << 40U);
-  double number(const std::string& name, double least = 0, double most = kMost);
-  double positive(const std::string& name);
-  bool flag(const std::string& name);
-  CatalogFields object(const std::string& name);
-  void leave(const std::string& name);  // a list that somebody else reads
-  std::vector<CatalogFields> objects(const std::string& name);
-  std::vector<std::string> texts(const std::string& name);
-  std::vector<int> integers(const std::string& name);
-  std::vector<std::vector<int>> integer_rows(const std::string& name);
+  double number(std::string_view name, double least = 0, double most = kMost);
+  double positive(std::string_view name);
+  bool flag(std::string_view name);
+  CatalogFields object(std::string_view name);
+  void leave(std::string_view name);  // a list that somebody else reads
+  std::vector<CatalogFields> objects(std::string_view name);
+  std::vector<std::string> texts(std::string_view name);
+  std::vector<int> integers(std::string_view name);
+  std::vector<std::vector<int>> integer_rows(std::string_view name);
   // The members of an object whose keys are names, in the order of the keys.
-  std::vector<std::pair<std::string, CatalogFields>> named_objects(const std::string& name);
-  std::map<std::string, std::string> named_texts(const std::string& name);
-  std::map<std::string, double> named_numbers(const std::string& name, double least, double most);
+  std::vector<std::pair<std::string, CatalogFields>> named_objects(std::string_view name);
+  std::map<std::string, std::string> named_texts(std::string_view name);
+  std::map<std::string, double> named_numbers(std::string_view name, double least, double most);
 
   const std::string& where() const { return where_; }   // "gpus.json.gpus[3]"
   CatalogReading* reading() const { return reading_; }  // nullptr: a file that ships
   // A mistake for each field that was never read.
   void done() const;
-  void fail(const std::string& field, const std::string& problem, Code code = Code::ValueRange,
+  void fail(std::string_view field, const std::string& problem, Code code = Code::ValueRange,
             const std::string& help = {}) const;
 
   static constexpr double kMost = 1e15;  // of a number
 
  private:
   struct Form;
-  const nlohmann::json* take(const std::string& name, const Form& form);
-  nlohmann::json* describe(const std::string& name, const Form& form);
+  const CatalogValue* take(std::string_view name, const Form& form);
+  nlohmann::json* describe(std::string_view name, const Form& form);
 
-  const nlohmann::json* object_;
+  const CatalogValue* object_;
   std::string where_;
   CatalogReading* reading_;
   nlohmann::json* schema_ = nullptr;
-  std::set<std::string> taken_;
-  std::set<std::string> optional_;
+  std::vector<const CatalogValue*> taken_;  // members
+  // What was asked for; not of a file that ships.
+  std::set<std::string, std::less<>> needed_;
+  std::set<std::string, std::less<>> optional_;
 };
 
 inline bool is_users(const CatalogFields& fields) { return fields.reading() != nullptr; }
 
 // A whole number that fits an int.
-int small_integer(CatalogFields& fields, const std::string& name, int least = 0);
+int small_integer(CatalogFields& fields, std::string_view name, int least = 0);
 
 // nullopt ("" for texts, false for flags) when the field is absent.
-std::string text_or_empty(CatalogFields& fields, const std::string& name);
-bool flag_or_false(CatalogFields& fields, const std::string& name);
-std::vector<std::string> texts_or_none(CatalogFields& fields, const std::string& name);
-std::optional<int> maybe_integer(CatalogFields& fields, const std::string& name, int least = 0);
-std::optional<double> maybe_number(CatalogFields& fields, const std::string& name, double least = 0,
+std::string text_or_empty(CatalogFields& fields, std::string_view name);
+bool flag_or_false(CatalogFields& fields, std::string_view name);
+std::vector<std::string> texts_or_none(CatalogFields& fields, std::string_view name);
+std::optional<int> maybe_integer(CatalogFields& fields, std::string_view name, int least = 0);
+std::optional<double> maybe_number(CatalogFields& fields, std::string_view name, double least = 0,
                                    double most = CatalogFields::kMost);
-std::optional<double> maybe_share(CatalogFields& fields, const std::string& name);  // in [0, 1]
-std::optional<Bytes> maybe_mebibytes(CatalogFields& fields, const std::string& name);
-std::optional<Duration> maybe_milliseconds(CatalogFields& fields, const std::string& name);
+std::optional<double> maybe_share(CatalogFields& fields, std::string_view name);  // in [0, 1]
+std::optional<Bytes> maybe_mebibytes(CatalogFields& fields, std::string_view name);
+std::optional<Duration> maybe_milliseconds(CatalogFields& fields, std::string_view name);
 
 // A file's `sources` table: id -> text and date.
 class SourceTable {

@@ -125,7 +125,7 @@ Expected<LlmShape> read_llm_shape(const SourceText& file) {
   const auto located = located_json(file, *document);
   if (!located) return tl::unexpected(located.error());
   CatalogReading reading{&*located, {}};
-  CatalogFields fields(located->root, file.name, &reading);
+  CatalogFields fields(located->value, file.name, &reading);
   LlmShape shape;
   shape.where = located->place_of(file.name);
   const std::string type = fields.text("model_type");

@@ -65,6 +65,7 @@ class Converter {
   Expected<LocatedJson> convert(const YAML::Node& document) {
     read(document, file_.name, 0, out_.root);
     if (!problems_.empty()) return tl::unexpected(std::move(problems_));
+    out_.value = value_of(out_.root);
     return std::move(out_);
   }
 

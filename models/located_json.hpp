@@ -9,6 +9,8 @@
 
 #include "slicewise/diagnostics.hpp"
 
+#include "catalog_value.hpp"
+
 // The files that users hand to the models: JSON or YAML, in which every value knows its place.
 namespace slicewise::models {
 
@@ -27,6 +29,7 @@ Expected<YAML::Node> read_yaml(const SourceText& file);
 // A user's file as the files that ship are read.
 struct LocatedJson {
   nlohmann::json root;
+  CatalogValue value;                            // of root: whoever copies it makes it anew
   std::map<std::string, SourceLocation> values;  // by path: "mine.yaml.gpus[0].smCount"
   std::map<std::string, SourceLocation> keys;    // by path
 

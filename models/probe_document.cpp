@@ -40,7 +40,7 @@ class ProbeReader {
     }
     located_ = std::move(*located);
     reading_.file = &located_;
-    CatalogFields fields(located_.root, file_.name, &reading_);
+    CatalogFields fields(located_.value, file_.name, &reading_);
     date = fields.text("date");
     if (!date.empty() && !is_date(date)) {
       fields.fail("date", "is no date: " + date, Code::FieldType, "write year-month-day");
@@ -63,14 +63,14 @@ class ProbeReader {
   }
 
   std::optional<Bytes> context_memory() {
-    CatalogFields fields(located_.root, file_.name, &reading_);
+    CatalogFields fields(located_.value, file_.name, &reading_);
     if (!fields.has("contextMemoryBytes")) return std::nullopt;
     return Bytes{std::llround(median(fields, "contextMemoryBytes", 0))};
   }
 
   // Of two processes without a working set.
   std::optional<CatalogFields> turns() {
-    CatalogFields fields(located_.root, file_.name, &reading_);
+    CatalogFields fields(located_.value, file_.name, &reading_);
     if (fields.has("timeSlicing")) {
       for (CatalogFields& row : fields.objects("timeSlicing")) {
         const bool usual = row.integer("processes", 2) == 2 && row.integer("workingSetBytes") == 0;
@@ -89,7 +89,7 @@ class ProbeReader {
   }
 
   std::vector<Measurement> kernels() {
-    CatalogFields fields(located_.root, file_.name, &reading_);
+    CatalogFields fields(located_.value, file_.name, &reading_);
     std::vector<Measurement> out;
     if (fields.has("mig")) {
       for (CatalogFields& slice : fields.objects("mig")) add_slice(slice, out);

@@ -3,12 +3,11 @@
 #include <regex>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "slicewise/nearest_name.hpp"
 
 #include "catalog_fields.hpp"
-#include "read_json.hpp"
+#include "catalog_value.hpp"
 #include "sm_capacity.hpp"
 
 namespace slicewise::models {
@@ -94,8 +93,8 @@ GpuModel read_gpu(CatalogFields fields, const SourceTable& sources) {
 }
 
 std::vector<GpuModel> read_gpus(std::string_view json) {
-  const auto document = read_json(json);
-  CatalogFields file(document, "gpus.json");
+  const CatalogDocument document = read_json(json);
+  CatalogFields file(document.root, "gpus.json");
   const SourceTable sources(file);
   std::vector<GpuModel> gpus;
   for (CatalogFields& fields : file.objects("gpus")) gpus.push_back(read_gpu(fields, sources));
@@ -179,8 +178,8 @@ InstanceType read_instance(CatalogFields fields, const SourceTable& sources,
 }
 
 std::vector<InstanceType> read_instances(std::string_view json) {
-  const auto document = read_json(json);
-  CatalogFields file(document, "instances.json");
+  const CatalogDocument document = read_json(json);
+  CatalogFields file(document.root, "instances.json");
   const SourceTable sources(file);
   const auto figure_sources = file.named_texts("figureSources");
   for (const auto& [figure, source] : figure_sources) sources.find(source);
@@ -225,8 +224,8 @@ Interconnect read_interconnect(CatalogFields fields, const SourceTable& sources)
 }
 
 std::vector<Interconnect> read_interconnects(std::string_view json) {
-  const auto document = read_json(json);
-  CatalogFields file(document, "interconnects.json");
+  const CatalogDocument document = read_json(json);
+  CatalogFields file(document.root, "interconnects.json");
   const SourceTable sources(file);
   std::vector<Interconnect> links;
   for (CatalogFields& fields : file.objects("interconnects")) {
@@ -242,8 +241,8 @@ namespace {
 template <class Item>
 std::vector<Item> read_dated(std::string_view json, const std::string& file_name,
                              const std::string& list, Item (*read)(CatalogFields)) {
-  const auto document = read_json(json);
-  CatalogFields file(document, file_name);
+  const CatalogDocument document = read_json(json);
+  CatalogFields file(document.root, file_name);
   const std::string date = file.text("date");
   std::vector<Item> items;
   for (CatalogFields& fields : file.objects(list)) {
@@ -362,8 +361,8 @@ constexpr std::string_view kMedianSource =
 }  // namespace
 
 PriceBook read_prices(std::string_view json) {
-  const auto document = read_json(json);
-  CatalogFields file(document, "prices.json");
+  const CatalogDocument document = read_json(json);
+  CatalogFields file(document.root, "prices.json");
   const SourceTable sources(file);
   PriceBook book;
   book.set_date(file.text("date"));
@@ -381,8 +380,8 @@ PriceBook read_prices(std::string_view json) {
 }
 
 std::vector<SpotMarket> read_spot(std::string_view json) {
-  const auto document = read_json(json);
-  CatalogFields file(document, "spot.json");
+  const CatalogDocument document = read_json(json);
+  CatalogFields file(document.root, "spot.json");
   const SourceTable sources(file);
   const auto figure_sources = file.named_texts("figureSources");
   const std::string advisor_date = sources.find(figure_sources.at("savingsPercent")).date;
@@ -420,8 +419,8 @@ std::vector<Commitment> read_commitment(CatalogFields fields, const SourceTable&
 }
 
 std::vector<Commitment> read_commitments(std::string_view json) {
-  const auto document = read_json(json);
-  CatalogFields file(document, "commitments.json");
+  const CatalogDocument document = read_json(json);
+  CatalogFields file(document.root, "commitments.json");
   const SourceTable sources(file);
   file.texts("notFound");
   std::vector<Commitment> commitments;

@@ -197,7 +197,7 @@ Expected<Catalogue> with_layer(Catalogue catalogue, const SourceText& file) {
   const Expected<LocatedJson> located = located_json(file, *document);
   if (!located) return tl::unexpected(located.error());
   CatalogReading reading{&*located, {"User: " + file.name, "", false}};
-  CatalogFields fields(located->root, file.name, &reading);
+  CatalogFields fields(located->value, file.name, &reading);
   UserCatalogue user = read_sections(fields);
 
   lay_over(catalogue.gpus, &GpuModel::name, user.gpus.items);

@@ -158,7 +158,7 @@ Expected<std::vector<Measurement>> read_llm_benchmark(const SourceText& file,
   const auto located = located_json(file, *document);
   if (!located) return tl::unexpected(located.error());
   CatalogReading reading{&*located, {}};
-  CatalogFields fields(located->root, file.name, &reading);
+  CatalogFields fields(located->value, file.name, &reading);
   const auto missing = [&](const char* what, const char* flag) {
     reading.add(Code::FieldMissing, file.name, fmt::format("the file does not say {}", what),
                 fmt::format("say it with {}", flag));

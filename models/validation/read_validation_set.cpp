@@ -21,7 +21,7 @@
 #include "slicewise/portable_math.hpp"
 
 #include "../catalog_fields.hpp"
-#include "../read_json.hpp"
+#include "../catalog_value.hpp"
 #include "embedded/validation_files.hpp"
 #include "user_table.hpp"
 
@@ -412,15 +412,15 @@ std::vector<Measurement> shipped_measurements(std::string_view source, const Cat
 ValidationSet load_validation_set() {
   ValidationSet set;
   set.gpus = read_gpus(validation_files::gpus_json());
-  const auto sources = read_json(validation_files::sources_json());
-  CatalogFields source_file(sources, "sources.json");
+  const CatalogDocument sources = read_json(validation_files::sources_json());
+  CatalogFields source_file(sources.root, "sources.json");
   const Catalogue catalogue = load_catalogue();
   for (CatalogFields& fields : source_file.objects("sources")) {
     set.sources.push_back(read_source(fields, catalogue));
   }
   source_file.done();
-  const auto studies = read_json(validation_files::studies_json());
-  CatalogFields study_file(studies, "studies.json");
+  const CatalogDocument studies = read_json(validation_files::studies_json());
+  CatalogFields study_file(studies.root, "studies.json");
   for (CatalogFields& fields : study_file.objects("studies")) {
     set.studies.push_back(read_study(fields));
   }
