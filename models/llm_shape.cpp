@@ -136,7 +136,9 @@ Expected<LlmShape> read_llm_shape(const SourceText& file) {
     fields.fail(
         "model_type",
         fmt::format("{} is a mixture of experts: what a step reads hangs on its tokens", type),
-        Code::StrategyNotModelled, "measure it: slicewise explain measurements");
+        Code::StrategyNotModelled,
+        "measure its server and leave config.json out (slicewise explain measurements); sizes go "
+        "into llm.weights and llm.kvBytesPerToken");
   } else if (family == kFamilies.end() && !type.empty()) {
     std::vector<std::string_view> known;
     known.reserve(kFamilies.size());

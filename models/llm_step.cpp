@@ -172,8 +172,8 @@ LlmModel quantised(LlmModel model, std::string_view precision) {
   const auto saved =
       static_cast<std::int64_t>(static_cast<double>(*model.layer_parameters) * (kBefore - bytes));
   model.weights.count = std::max<std::int64_t>(0, model.weights.count - saved);
-  model.step.weights_s =
-      beside_whole(model.step.weights_s, whole_weights_s(model.shape) + model.head_s, bytes / kBefore);
+  model.step.weights_s = beside_whole(model.step.weights_s,
+                                      whole_weights_s(model.shape) + model.head_s, bytes / kBefore);
   model.precision = precision;
   return model;
 }

@@ -58,6 +58,12 @@ void read_sm_capacity(CatalogFields& fields, GpuModel& gpu) {
 
 }  // namespace
 
+// Far from what there is, and caught where somebody takes one unit for another.
+constexpr std::int64_t kLeastMemoryMib = 256;
+constexpr std::int64_t kMostMemoryMib = 4 << 20;
+constexpr double kLeastBandwidthGbps = 10;
+constexpr double kMostBandwidthGbps = 100'000;
+
 GpuModel read_gpu(CatalogFields fields, const SourceTable& sources) {
   GpuModel gpu;
   gpu.name = fields.text("name");
@@ -69,8 +75,9 @@ GpuModel read_gpu(CatalogFields fields, const SourceTable& sources) {
   read_sm_capacity(fields, gpu);
   gpu.l2_cache = maybe_mebibytes(fields, "l2CacheMib");
   gpu.memory_bandwidth_bytes_per_second =
-      fields.positive("memoryBandwidthGBps") * kBytesPerGigabyte;
-  gpu.memory_total = mebibytes(fields.integer("memoryTotalMib", 1));
+      fields.number("memoryBandwidthGBps", kLeastBandwidthGbps, kMostBandwidthGbps) *
+      kBytesPerGigabyte;
+  gpu.memory_total = mebibytes(fields.integer("memoryTotalMib", kLeastMemoryMib, kMostMemoryMib));
   gpu.memory_usable = maybe_mebibytes(fields, "memoryUsableMib");
   gpu.fp32_tflops = maybe_number(fields, "fp32Tflops");
   gpu.fp16_tensor_tflops = maybe_number(fields, "fp16TensorTflops");

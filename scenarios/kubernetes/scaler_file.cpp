@@ -282,7 +282,11 @@ void tell_left_out(Context& context, const Node& spec, bool is_hpa) {
   for (const std::string_view direction : {"scaleUp", "scaleDown"}) {
     const Node* rules = node_below(behaviour, {direction});
     for (const std::string_view key : {"policies", "selectPolicy", "tolerance"}) {
-      if (const Node* rule = node_below(rules, {key})) {
+      const Node* rule = node_below(rules, {key});
+      if (rule == nullptr) continue;
+      if (key == "selectPolicy" && rule->text == "Disabled") {
+        tell("autoscalers that only add pods, or only take them away: the run does both", *rule);
+      } else {
         tell("how fast autoscalers may change the number of pods (policies, tolerance)", *rule);
       }
     }

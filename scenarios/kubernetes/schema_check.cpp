@@ -124,7 +124,7 @@ class SchemaCheck {
         : node.is_scalar() && node.quoted ? std::string("remove the quotes")
                                           : std::string();
     tell(Code::FieldType, node.where,
-         fmt::format("{} is {}, not {}", path, wanted,
+         fmt::format("{} must be {}, not {}", path, wanted,
                      old_boolean ? "what YAML 1.1, which kubectl reads, takes for a boolean"
                                  : std::string(kind_name(kind))),
          help);

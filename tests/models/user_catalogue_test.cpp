@@ -64,6 +64,20 @@ TEST(UserCatalogue, WhatHasTheNameOfSomethingKnownTakesItsPlace) {
   EXPECT_EQ(laid->instances.size(), catalogue().instances.size());
 }
 
+TEST(UserCatalogue, UnitsThatAreMistakenForOthers) {
+  const auto with = [](const std::string& memory, const std::string& bandwidth) {
+    return with_layer(catalogue(),
+                      {"own.yaml", R"({"gpus": [{"name": "X", "computeCapability": "8.9",
+        "smCount": 128, "memoryTotalMib": )" +
+                                       memory + R"(, "memoryBandwidthGBps": )" + bandwidth +
+                                       R"(, "fp32Tflops": 82.6}]})"});
+  };
+  EXPECT_TRUE(with("24564", "1008"));
+  EXPECT_FALSE(with("24", "1008")) << "GiB";
+  EXPECT_FALSE(with("24564000000", "1008")) << "bytes of some kind";
+  EXPECT_FALSE(with("24564", "1008000")) << "MB/s";
+}
+
 TEST(UserCatalogue, AnInstanceHasNoMoreThanItsGpu) {
   const auto with = [](const std::string& profile) {
     return with_layer(catalogue(), {"own.yaml", R"(
