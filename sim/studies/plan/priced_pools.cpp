@@ -16,7 +16,7 @@ void PricedPools::search(PoolProgram program, const Enough& enough, const KnownC
     in_vain.insert(in_vain.end(), pools->begin(), pools->end());
   }
   for (int looks = enough.looks;; --looks) {
-    if (model_.size() > kManyGroups) look_near();
+    if (model_.size() > kManyGroups && looks > 0) look_near();
     KnownColumns columns = choose_anew();
     columns.searched.insert(columns.searched.end(), in_vain.begin(), in_vain.end());
     program.learn(floors_of(columns.stand, columns.searched), columns.alone);
