@@ -138,7 +138,7 @@ void FleetModel::add_time_slicing(std::size_t t, std::vector<PoolFamily>& famili
   const auto& asked = search_.space.replicas;
   const double pods_per_gpu = asked.empty() ? kNowhere : asked.back();
   int pods = 0;
-  std::set<std::int64_t> sizes{0};
+  std::set<std::int64_t> sizes;
   for (const auto& needs : needs_) {
     if (!needs[t] || needs[t]->room.several_gpus) continue;
     for (const Bytes size : needs[t]->room.largest_pods) sizes.insert(size.count);
@@ -169,23 +169,26 @@ void FleetModel::add_time_slicing(std::size_t t, std::vector<PoolFamily>& famili
     families.push_back(std::move(one));
     nodes = 2;
   }
-  for (const auto& [least, most] : replicas_up_to(asked, pods)) {
-    for (const Sizes& size : few_of(sizes)) {
-      const double left = gigabytes(type.memory.count - least * size.least);
-      if (left < 0) break;
-      PoolFamily next = shared(nodes, most);
-      PoolFamily::Row above = row(t, 0, [&, above_size = size.most](const Need& need) {
-        double sum = 0;
-        for (const Bytes pod : need.room.largest_pods) {
-          sum += gigabytes(std::max<std::int64_t>(0, pod.count - above_size));
-        }
-        return sum;
-      });
-      above.however_many = left;
-      next.rows.push_back(std::move(above));
-      families.push_back(std::move(next));
-    }
+  const auto add = [&](const Replicas& replicas, const Sizes& size) {
+    const double left = gigabytes(type.memory.count - replicas.least * size.least);
+    if (left < 0) return;
+    PoolFamily next = shared(nodes, replicas.most);
+    PoolFamily::Row above = row(t, 0, [&](const Need& need) {
+      double sum = 0;
+      for (const Bytes pod : need.room.largest_pods) {
+        sum += gigabytes(std::max<std::int64_t>(0, pod.count - size.most));
+      }
+      return sum;
+    });
+    above.however_many = left;
+    next.rows.push_back(std::move(above));
+    families.push_back(std::move(next));
+  };
+  const std::vector<Replicas> all = replicas_up_to(asked, pods);
+  for (const Replicas& replicas : all) {
+    for (const Sizes& size : few_of(sizes)) add(replicas, size);
   }
+  if (!all.empty()) add(all.back(), {});  // fewer pods than a GPU has replicas: all of them meet
 }
 
 // Each process gets an equal share of the memory, one family for each number of shares.

@@ -344,7 +344,10 @@ PoolPricing::Offers PoolPricing::offers(const std::vector<double>& worth, Effort
       break;
     }
     const double monthly = families_[p].monthly[n];
-    Packing::Best best = packings[p].best(n, monthly * best_ratio, most_branches);
+    // What the worst of the others rules out need not be ruled out here.
+    const double proved = effort == Effort::Proof ? offers.dearest / (1 + kSlackOfMany) : 0;
+    const double more_than = monthly * std::max(best_ratio, proved);
+    Packing::Best best = packings[p].best(n, more_than, most_branches);
     offers.dearest = std::max(offers.dearest, best.at_most / monthly);
     note(std::move(best), monthly);
   }

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "near_pools.hpp"
 #include "pool_columns.hpp"
 
 namespace slicewise::sim {
@@ -15,6 +16,7 @@ void PricedPools::search(PoolProgram program, const Enough& enough, const KnownC
     in_vain.insert(in_vain.end(), pools->begin(), pools->end());
   }
   for (int looks = enough.looks;; --looks) {
+    if (model_.size() > kManyGroups && looks > 0) look_near();
     KnownColumns columns = choose_anew();
     columns.searched.insert(columns.searched.end(), in_vain.begin(), in_vain.end());
     program.learn(floors_of(columns.stand, columns.searched), columns.alone);
@@ -47,6 +49,23 @@ KnownColumns PricedPools::choose_anew() {
     if (choice.empty() || (!found_.consider(choice) && is_sure)) return now;
   }
   return known_.columns(found_.cost());
+}
+
+// Those are likely to stand that differ little from others that do: of many groups that finds more
+// than the pools that closed forms allow, of which hardly any stands.
+void PricedPools::look_near() {
+  constexpr int kMostRounds = 8;
+  constexpr double kLeastGain = 0.0005;
+  double before = std::numeric_limits<double>::infinity();
+  for (int n = 0; n < kMostRounds && !search_.probes.interrupted(); ++n) {
+    const KnownColumns known = known_.columns(found_.cost());
+    const double least = sum_of(known.worth);
+    if (least > before * (1 - kLeastGain)) return;
+    before = least;
+    std::vector<KnownPools::Question> questions = near_pools(known, known_, model_);
+    if (questions.empty()) return;
+    known_.glance_at_all(std::move(questions));
+  }
 }
 
 // Two groups whose nodes have different labels have no pool.

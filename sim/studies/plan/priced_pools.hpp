@@ -35,6 +35,7 @@ class PricedPools {
               std::vector<double>& least_worth);
 
  private:
+  void look_near();
   KnownColumns choose_anew();
   void note_least(std::vector<double> least, std::vector<double>& least_worth) const;
   std::vector<KnownPool> apart_by_labels() const;
