@@ -45,7 +45,7 @@ class CatalogFields {
   CatalogFields(nlohmann::json& schema, CatalogReading& reading);
 
   bool has(std::string_view name);                                 // whoever asks can do without
-  std::vector<std::string> names() const;                          // of all fields, sorted
+  std::vector<std::string> names() const;                          // of all fields
   std::string text(std::string_view name);                         // not empty
   std::string word(std::string_view name, std::string_view only);  // no other
   // Sizes in MiB are multiplied later.
@@ -60,7 +60,7 @@ class CatalogFields {
   std::vector<std::string> texts(std::string_view name);
   std::vector<int> integers(std::string_view name);
   std::vector<std::vector<int>> integer_rows(std::string_view name);
-  // The members of an object whose keys are names, in the order of the keys.
+  // The members of an object whose keys are names.
   std::vector<std::pair<std::string, CatalogFields>> named_objects(std::string_view name);
   std::map<std::string, std::string> named_texts(std::string_view name);
   std::map<std::string, double> named_numbers(std::string_view name, double least, double most);

@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "slicewise/lookup.hpp"
+
 namespace slicewise::models {
 namespace {
 
@@ -67,7 +69,6 @@ class JsonReader {
           kind == Kind::List || (next() == '"' && read_text(member.key) && takes(":"));
       if (!named || !read_value(member)) return false;
     } while (takes(","));
-    if (kind == Kind::Object) std::ranges::sort(out.members, {}, &CatalogValue::key);
     return takes(end);
   }
 
@@ -118,9 +119,7 @@ Kind kind_of(const nlohmann::json& json) {
 }  // namespace
 
 const CatalogValue* CatalogValue::find(std::string_view name) const {
-  if (kind != Kind::Object) return nullptr;
-  const auto found = std::ranges::lower_bound(members, name, {}, &CatalogValue::key);
-  return found != members.end() && found->key == name ? &*found : nullptr;
+  return kind == Kind::Object ? find_or_null(members, name, &CatalogValue::key) : nullptr;
 }
 
 CatalogDocument read_json(std::string_view text) { return JsonReader(text).read(); }

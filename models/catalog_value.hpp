@@ -21,7 +21,7 @@ struct CatalogValue {
   double number = 0;  // of an integer, too
   std::string_view text{};
   std::string_view key{};               // its name in an object
-  std::vector<CatalogValue> members{};  // of a list; of an object, sorted by key
+  std::vector<CatalogValue> members{};  // of a list or an object
 
   const CatalogValue* find(std::string_view name) const;  // nullptr: no such member
 };

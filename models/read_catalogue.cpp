@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <iterator>
-#include <regex>
 
 #include <fmt/format.h>
 
@@ -26,11 +25,17 @@ std::vector<Source> read_sources(CatalogFields& fields, const SourceTable& sourc
   return out;
 }
 
+bool is_capability(std::string_view text) {
+  const bool is_short = text.size() == 3 || text.size() == 4;
+  const auto digits = std::ranges::count_if(text, [](char c) { return c >= '0' && c <= '9'; });
+  return is_short && text.front() != '0' && text[text.size() - 2] == '.' &&
+         digits + 1 == std::ssize(text);
+}
+
 // "8.9": its first number is looked at.
 std::string read_capability(CatalogFields& fields) {
-  static const std::regex shape("[1-9][0-9]?[.][0-9]");
   std::string text = fields.text("computeCapability");
-  if (!text.empty() && !std::regex_match(text, shape)) {
+  if (!text.empty() && !is_capability(text)) {
     fields.fail("computeCapability", "is no compute capability", Code::FieldType,
                 "write it like computeCapability: \"8.9\"");
   }
@@ -461,12 +466,14 @@ void add_spot_prices(PriceBook& book, const std::vector<SpotMarket>& markets) {
 // regions holds in all of them but GovCloud.
 void add_block_prices(PriceBook& book, const std::vector<Commitment>& sold) {
   const std::vector<std::string> regions = book.regions();
+  std::map<std::pair<std::string, std::string>, std::string> dates;  // by instance type and region
   for (const Commitment& block : sold) {
     if (block.kind != "Capacity Block" || !block.usd) continue;
     const bool most = block.region == "most regions";
     const auto offer = [&](const std::string& region) {
-      const auto known = book.find(block.instance, region, PurchaseOption::CapacityBlock);
-      if (known && known->source.date > block.source.date) return;
+      std::string& newest = dates[{block.instance, region}];
+      if (newest > block.source.date) return;
+      newest = block.source.date;
       book.set(block.instance, region, PurchaseOption::CapacityBlock,
                {*block.usd,
                 {fmt::format("that of a Capacity Block in {}, {}: sold {} ({})", block.region,

@@ -417,7 +417,9 @@ void check_field(const Field& field, const Node& node, const std::string& path,
 }
 
 std::string join_path(const std::string& path, std::string_view name) {
-  return path.empty() ? std::string(name) : fmt::format("{}.{}", path, name);
+  std::string joined = path;  // of each value of a file: format() takes thrice as long
+  if (!path.empty()) joined += '.';
+  return joined += name;
 }
 
 }  // namespace slicewise::scenarios
