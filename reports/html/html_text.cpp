@@ -9,6 +9,16 @@
 namespace slicewise::reports::html {
 namespace {
 
+// A sentence, in which commands stand between backticks.
+std::string sentence_markup(std::string_view text) {
+  std::string out = escaped(text);
+  if (std::ranges::count(out, '`') % 2 != 0) return out;
+  for (bool opens = true; out.find('`') != std::string::npos; opens = !opens) {
+    out.replace(out.find('`'), 1, opens ? "<code>" : "</code>");
+  }
+  return out;
+}
+
 // "93.1 ±3.1 ms" of a narrow column breaks before the sign alone: the unit stays with its number.
 std::string unit_kept(std::string text) {
   const std::size_t sign = text.find("±");
@@ -26,7 +36,7 @@ std::string cell_markup(const HtmlCell& cell, const Column& column, bool names_r
   // HTML needs neither the quotes nor the end: a page has thousands of cells.
   const std::string attribute = classes == "n" ? " class=n" : class_attribute(classes);
   return fmt::format("<{}{}{}{}>{}\n", tag, names_row ? " scope=row" : "", value, attribute,
-                     escaped(unit_kept(cell.text)));
+                     sentence_markup(unit_kept(cell.text)));
 }
 
 // "INPUT" of a terminal is "Input" on a page; "P99", "-20%" and names are as they are.
@@ -53,16 +63,6 @@ bool fits_beside_chart(const HtmlTable& table) {
 
 const char* class_of(Emphasis emphasis) {
   return emphasis == Emphasis::Good ? "good" : emphasis == Emphasis::Bad ? "bad" : "";
-}
-
-// A sentence, in which commands stand between backticks.
-std::string sentence_markup(std::string_view text) {
-  std::string out = escaped(text);
-  if (std::ranges::count(out, '`') % 2 != 0) return out;
-  for (bool opens = true; out.find('`') != std::string::npos; opens = !opens) {
-    out.replace(out.find('`'), 1, opens ? "<code>" : "</code>");
-  }
-  return out;
 }
 
 }  // namespace

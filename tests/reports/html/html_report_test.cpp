@@ -118,6 +118,17 @@ TEST(HtmlReport, ShowsAScreenWhole) {
       "<p class=\"origin\">seed 42</p>\n");
 }
 
+// They stood as they are typed, between backticks.
+TEST(HtmlReport, CommandsOfSentencesAndCellsAreCode) {
+  ScreenPart part;
+  part.table = {{{"WHAT"}}, {{{"see `slicewise help`"}}, {{"30.8 ±0.2 ms"}}}};
+  part.sentences = {{.text = "risk: `slicewise explain mig`"}, {.text = "and more"}};
+  const std::string markup = html::part_markup(part);
+  EXPECT_THAT(markup, HasSubstr("see <code>slicewise help</code>"));
+  EXPECT_THAT(markup, HasSubstr("risk: <code>slicewise explain mig</code>"));
+  EXPECT_THAT(markup, HasSubstr("30.8 ±0.2\u00a0ms"));
+}
+
 // Below a table of all variants the amounts of one would be wrong for the others.
 TEST(HtmlReport, SaysByWhichRuleABillIsSplit) {
   HtmlReport report;
