@@ -520,7 +520,7 @@ TEST(AwsVgpu, IsItsDaemonSetWithWhatWasSimulated) {
   pool.virtual_gpu.emplace().per_gpu = 12;
   pool.taints = {{"team", "vision", "NoSchedule"}};
   const std::string text = text_of(export_of("aws-vgpu", with_pool(pool)));
-  EXPECT_THAT(text, AllOf(HasSubstr("--vgpu=12\n"), HasSubstr("key: team\n"),
+  EXPECT_THAT(text, AllOf(HasSubstr("--vgpu=12"), HasSubstr("key: team\n"),
                           HasSubstr("k8s.amazonaws.com/accelerator: vgpu\n")));
   EXPECT_THAT(text, Not(HasSubstr("name: CUDA_MPS_ACTIVE_THREAD_PERCENTAGE\n")));
   pool.mps.emplace().active_threads = 0.1;

@@ -150,8 +150,7 @@ TEST(MigByNos, TakesAFixedNumberOfNodesWhosePluginNamesProfiles) {
   expect_pool_problem(mixed + ", changes: [{at: 2h, config: b}]}", Code::SettingConflict,
                       "mig.changes");
   expect_pool_problem(mixed + "}, dra: true", Code::SettingConflict, "shares MIG devices");
-  expect_pool_problem(mixed + "}, nodes: {min: 1, max: 2}", Code::StrategyNotModelled,
-                      "come and go");
+  expect_pool_problem(mixed + "}, capacityType: spot", Code::StrategyNotModelled, "come and go");
 }
 
 const std::string kMps =
