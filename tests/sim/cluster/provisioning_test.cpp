@@ -491,8 +491,7 @@ TEST(Billing, JobsThatOutlastACapacityBlockAreTold) {
     });
   };
   EXPECT_FALSE(warns());
-  const double alone_s = to_seconds(demo::result(s).makespan.mean);
-  s.workloads[0].work->units = static_cast<int>(183 * 86'400 / alone_s);
+  s.workloads[0].measured->unit_time = hours(std::int64_t{24} * 183);
   EXPECT_TRUE(warns());
 }
 
