@@ -86,6 +86,7 @@ class BottlerocketChecker {
     const std::string help = "export a variant in which devicePlugin or mig shares the GPUs";
     if (pool_.virtual_gpu) unfit(pool_.virtual_gpu->where, "virtualGpu is another plugin", help);
     if (pool_.nos) unfit(pool_.nos->where, "nos is another plugin", help);
+    if (pool_.mig && pool_.mig->nos) unfit(pool_.mig->nos->where, "nos cuts its GPUs", help);
     if (pool_.hami) unfit(pool_.hami->where, "HAMi is another plugin", help);
     if (pool_.kai) unfit(pool_.where, "KAI scheduler shares the GPUs", help);
     if (pool_.dra) unfit(pool_.where, "it brings the device plugin, not the DRA driver", help);

@@ -11,6 +11,7 @@
 #include "slicewise/reports/export.hpp"
 
 #include "../document/document_text.hpp"
+#include "aws_vgpu.hpp"
 #include "bundle_dra.hpp"
 #include "bundle_parts.hpp"
 #include "embedded/guide_files.hpp"
@@ -264,6 +265,16 @@ std::string apply_script(const Bundle& bundle) {
               plugin_lines(bundle.plugin) + plugin_removal_end(there) + label_lines_of(bundle) +
               wait_line(bundle);
   }
+  if (is_by_aws_vgpu(*bundle.scenario)) {
+    release =
+        fmt::format("\n{}kubectl apply -f {}\n", script_files::remember_labels_sh(), kAwsVgpuFile);
+    for (const PoolNodes& nodes : bundle.nodes) {
+      release +=
+          fmt::format("remember_labels {0} {1}\nkubectl label nodes -l {0} {1}=vgpu --overwrite\n",
+                      shell_word(selector_of(nodes)), scenarios::kAcceleratorLabel);
+    }
+    release += wait_line(bundle);
+  }
   std::string karpenter(script_files::apply_karpenter_sh());
   if (bundle.has_mig) {
     karpenter += "echo 'MIG layouts: drain and label each node as mig-config.yaml says' >&2\n";
@@ -283,19 +294,26 @@ std::string apply_script(const Bundle& bundle) {
        {"pods", pod_steps(*bundle.scenario, !bundle.has_mig)}});
 }
 
+std::string release_rollback_of(const Bundle& bundle) {
+  if (is_by_aws_vgpu(*bundle.scenario)) {
+    return fmt::format("kubectl delete --ignore-not-found -f {}\n", kAwsVgpuFile) +
+           filled(script_files::put_back_labels_sh(), {{"since", ""}});
+  }
+  return bundle.plugin.values.empty() ? std::string() : release_rollback(bundle);
+}
+
 std::string rollback_script(const Bundle& bundle) {
   std::string arguments = argument_lines(bundle);
   const bool has_release = is_operator(bundle.plugin) && bundle.plugin.config_map.empty();
   arguments += has_release ? operator_rollback_check() : applied_check();
-  return filled(
-      script_files::rollback_sh(),
-      {{"title", script_title(*bundle.scenario, *bundle.options, "Takes back")},
-       {"arguments", arguments},
-       {"deployments", undo_lines(*bundle.scenario)},
-       {"objects", object_lines(*bundle.scenario, "delete --ignore-not-found")},
-       {"karpenter",
-        filled(script_files::undo_karpenter_sh(), {{"objects", object_printer(bundle)}})},
-       {"release", bundle.plugin.values.empty() ? std::string() : release_rollback(bundle)}});
+  return filled(script_files::rollback_sh(),
+                {{"title", script_title(*bundle.scenario, *bundle.options, "Takes back")},
+                 {"arguments", arguments},
+                 {"deployments", undo_lines(*bundle.scenario)},
+                 {"objects", object_lines(*bundle.scenario, "delete --ignore-not-found")},
+                 {"karpenter",
+                  filled(script_files::undo_karpenter_sh(), {{"objects", object_printer(bundle)}})},
+                 {"release", release_rollback_of(bundle)}});
 }
 
 // The count of each resource as a column of `kubectl get nodes -o custom-columns`.
@@ -403,9 +421,10 @@ Expected<ExportFiles> render_bundle(const Scenario& given, const models::Catalog
   bundle.options = &options;
   bundle.has_mig = has_mig(scenario);
   if (options.image == NodeImage::Al2023) {
-    RenderExport* const plugin = extends_configs(scenario, options)  ? render_operator_configs
-                                 : needs_operator(scenario, options) ? render_gpu_operator
-                                                                     : render_helm_values;
+    RenderExport* const plugin = is_by_aws_vgpu(scenario)             ? render_aws_vgpu
+                                 : extends_configs(scenario, options) ? render_operator_configs
+                                 : needs_operator(scenario, options)  ? render_gpu_operator
+                                                                      : render_helm_values;
     add_kind(plugin, scenario, catalogue, options, files, found);
     if (bundle.has_mig) add_kind(render_mig_parted, scenario, catalogue, options, files, found);
   } else if (options.image == NodeImage::Bottlerocket) {
@@ -418,7 +437,13 @@ Expected<ExportFiles> render_bundle(const Scenario& given, const models::Catalog
   }
   if (!found.empty()) return tl::unexpected(std::move(found));
   bundle.nodes = *image_nodes(scenario, catalogue, options);
-  bundle.plugin = installer_of(scenario, catalogue, options);
+  if (is_by_aws_vgpu(scenario)) {
+    std::erase_if(files, [](const ExportFile& file) { return file.path == "pods.yaml"; });
+    bundle.plugin.namespace_name = "kube-system";
+    bundle.plugin.daemonset = kAwsVgpuDaemon;
+  } else {
+    bundle.plugin = installer_of(scenario, catalogue, options);
+  }
   std::ranges::move(provisioner_values(scenario.provisioner), std::back_inserter(files));
   add_pods(scenario, "pods/", files);
   files.push_back({"apply.sh", apply_script(bundle), true});

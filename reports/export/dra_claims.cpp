@@ -65,7 +65,8 @@ class DraPlanner {
 
   void check_pool(const PoolTarget& target) {
     const NodePool& pool = *target.pool;
-    if (pool.virtual_gpu || pool.nos || pool.hami || pool.kai) {
+    const bool by_nos = pool.nos || (pool.mig && pool.mig->nos);
+    if (pool.virtual_gpu || by_nos || pool.hami || pool.kai) {
       unfit(
           pool.where,
           fmt::format("node pool \"{}\" is shared by another plugin or scheduler", pool.name.value),

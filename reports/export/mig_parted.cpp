@@ -63,6 +63,13 @@ class LayoutCollector {
     const NodePool& pool = *target.pool;
     const models::MigGeometry* geometry = catalogue_.find_mig(target.instance->gpu_model);
     if (!pool.mig) return;
+    if (pool.mig->nos) {
+      found_.push_back(make_diagnostic(
+          Code::ExportUnfit, pool.mig->nos->where,
+          fmt::format("nos cuts the GPUs of node pool \"{}\", not mig-manager", pool.name.value),
+          "use --to nos"));
+      return;
+    }
     if (geometry == nullptr) {
       found_.push_back(make_diagnostic(
           Code::MigUnsupported, pool.mig->config.where,

@@ -57,17 +57,17 @@ const std::string* zone_of(const scenarios::NodePool& pool) {
 namespace {
 
 bool has_other_plugin(const scenarios::NodePool& pool) {
-  return pool.nos || pool.hami || pool.virtual_gpu;
+  return pool.nos || pool.hami || pool.virtual_gpu || (pool.mig && pool.mig->nos);
 }
 
 // By which plugins that are not NVIDIA's find their nodes. Sources: values.yaml of HAMi's chart
 // (devicePlugin.nvidiaNodeSelector); awslabs/aws-virtual-gpu-device-plugin,
 // manifests/device-plugin.yml; nebuly-ai/nos,
-// docs/en/docs/dynamic-gpu-partitioning/getting-started-mps.md.
+// docs/en/docs/dynamic-gpu-partitioning/getting-started-mps.md and -mig.md.
 std::pair<std::string, std::string> label_for_plugin(const scenarios::NodePool& pool) {
   if (pool.hami) return {"gpu", "on"};
   if (pool.virtual_gpu) return {std::string(scenarios::kAcceleratorLabel), "vgpu"};
-  return {"nos.nebuly.com/gpu-partitioning", "mps"};
+  return {"nos.nebuly.com/gpu-partitioning", pool.mig ? "mig" : "mps"};
 }
 
 }  // namespace

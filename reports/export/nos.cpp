@@ -9,6 +9,7 @@
 #include "embedded/head_files.hpp"
 #include "guide.hpp"
 #include "plugin_config.hpp"
+#include "pod_objects.hpp"
 #include "pod_owner.hpp"
 #include "pool_targets.hpp"
 
@@ -74,6 +75,12 @@ std::string nos_title(const scenarios::Scenario& scenario) {
         commented(fmt::format("  kubectl label nodes {0} {1}={2} --overwrite\n"
                               "  kubectl label nodes {0} {1}-\n",
                               nodes, kPartitioningLabel, partitioning));
+    if (!pool.mig || !pool.mig->nos) continue;
+    out += commented(fmt::format(
+        "  helm upgrade nos ... --set gpuPartitioner."
+        "batchWindowTimeoutSeconds={},gpuPartitioner."
+        "batchWindowIdleSeconds={}\n",
+        whole_seconds(pool.mig->nos->window_timeout), whole_seconds(pool.mig->nos->window_idle)));
   }
   return out;
 }

@@ -122,9 +122,12 @@ class Checker {
     };
     constexpr const char* kPods = "--to pod-patch or kustomize write what the pods ask for";
     if (pool_.virtual_gpu) {
-      refuse(pool_.virtual_gpu->where, "virtualGpu", "AWS's own plugin", kPods);
+      refuse(pool_.virtual_gpu->where, "virtualGpu", "AWS's own plugin", "use --to aws-vgpu");
     }
     if (pool_.nos) refuse(pool_.nos->where, "nos", "the partitioner of nos", "use --to nos");
+    if (pool_.mig && pool_.mig->nos) {
+      refuse(pool_.mig->nos->where, "mig.nos", "the partitioner of nos", "use --to nos");
+    }
     if (pool_.vgpu && !is_fraction_) {
       refuse(pool_.vgpu->where, "vgpu", "the hypervisor",
              "EC2 sells vGPUs in g6f and gr6f: with their types every kind can be written");

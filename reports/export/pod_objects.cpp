@@ -27,7 +27,11 @@ using scenarios::Workload;
 
 constexpr std::string_view kPrometheus = "http://prometheus-operated.monitoring.svc:9090";
 
+}  // namespace
+
 std::int64_t whole_seconds(Duration time) { return (time.ns + 999'999'999) / 1'000'000'000; }
+
+namespace {
 
 // How a server says what an autoscaler looks at. Sources: docs.vllm.ai, "Production metrics";
 // Triton Inference Server, docs/user_guide/metrics.md; dcgm-exporter, default-counters.csv.
@@ -340,6 +344,19 @@ std::string patch_file(const Workload& workload) {
 
 namespace {
 
+// Of Jobs that are alike but for their numbers, the patch of the first for all of them: kustomize
+// before 5.1, and kubectl's before 1.31, take one patch of a file.
+std::string patch_of_jobs(const Scenario& scenario, const Workload& workload) {
+  const std::string all = pod_patch(scenario, workload);
+  std::string name = object_names(scenario, workload).front();
+  name.resize(name.rfind('-'));
+  return fmt::format(
+             "- target:\n    group: batch\n    kind: Job\n    namespace: {}\n"
+             "    name: {}-[0-9]+\n  patch: |-\n",
+             workload.namespace_name, name) +
+         indented(all.substr(0, all.find("---\n")), 4);
+}
+
 // A component: it changes the objects of the kustomization that names it, and has few itself.
 std::string kustomization(const Scenario& scenario, const ExportFiles& objects) {
   std::string out = comment(
@@ -352,7 +369,9 @@ std::string kustomization(const Scenario& scenario, const ExportFiles& objects) 
   std::string patches;
   for (const Workload& workload : scenario.workloads) {
     if (owner_of(workload).api_version.empty()) continue;
-    patches += fmt::format("- path: {}\n", yaml_scalar(patch_file(workload)));
+    patches += object_names(scenario, workload).size() > 1
+                   ? patch_of_jobs(scenario, workload)
+                   : fmt::format("- path: {}\n", yaml_scalar(patch_file(workload)));
   }
   if (!patches.empty()) out += "patches:\n" + patches;
   return out;

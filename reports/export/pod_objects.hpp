@@ -53,6 +53,9 @@ ExportFiles pod_object_files(const scenarios::Scenario& scenario);
 // Of a workload, in the component: "voice-asr.yaml".
 std::string patch_file(const scenarios::Workload& workload);
 
+// Rounded up.
+std::int64_t whole_seconds(Duration time);
+
 // Adds the component to `files`, in `folder`, which is "" or ends in "/".
 void add_pods(const scenarios::Scenario& scenario, const std::string& folder, ExportFiles& files);
 

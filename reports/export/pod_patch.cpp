@@ -6,6 +6,7 @@
 
 #include "slicewise/printable.hpp"
 #include "slicewise/reports/export.hpp"
+#include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/jobs_apart.hpp"
 #include "slicewise/scenarios/kai_part.hpp"
 #include "slicewise/scenarios/node_requirements.hpp"
@@ -272,6 +273,22 @@ bool was_by_kai(const Workload& workload) {
   });
 }
 
+bool asks_aws_vgpu(const Workload& workload) {
+  return std::ranges::any_of(workload.pod.extended, [](const scenarios::ExtendedRequest& request) {
+    const auto asked = scenarios::gpu_resource(request.name.value);
+    return asked && asked->kind == scenarios::GpuResource::Kind::VirtualGpu;
+  });
+}
+
+// Pods reach the MPS daemon of AWS's virtual GPU device plugin by the node. Source: its README.md.
+void reach_mps(json& pod_spec) {
+  const char* const name = "nvidia-mps";
+  const char* const path = "/tmp/nvidia-mps";
+  pod_spec["hostIPC"] = true;
+  pod_spec["containers"][0]["volumeMounts"] = json::array({{{"name", name}, {"mountPath", path}}});
+  pod_spec["volumes"] = json::array({{{"name", name}, {"hostPath", {{"path", path}}}}});
+}
+
 json pod_spec_of(const Scenario& scenario, const Workload& workload) {
   json pod_spec = {{"containers", json::array({container_of(workload)})}};
   if (workload.kind == WorkloadKind::Job) {
@@ -306,6 +323,7 @@ json pod_spec_of(const Scenario& scenario, const Workload& workload) {
   } else if (was_by_kai(workload)) {
     pod_spec["schedulerName"] = "default-scheduler";
   }
+  if (asks_aws_vgpu(workload)) reach_mps(pod_spec);
   return pod_spec;
 }
 

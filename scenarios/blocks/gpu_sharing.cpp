@@ -195,6 +195,18 @@ constexpr Field kMigChangeTimesFields[] = {
 };
 constexpr FieldList kMigChangeTimes = block<MigChangeTimes>(kMigChangeTimesFields);
 
+constexpr Field kNosMigFields[] = {
+    field<&NosMig::window_timeout>(
+        "batchWindowTimeout", "60s",
+        "A batch of Pending pods is looked at so long after its first pod at the latest "
+        "(batchWindowTimeoutSeconds of nos' chart).")
+        .positive(),
+    field<&NosMig::window_idle>("batchWindowIdle", "10s",
+                                "... or so long after its last one (batchWindowIdleSeconds).")
+        .positive(),
+};
+constexpr FieldList kNosMig = block<NosMig>(kNosMigFields);
+
 constexpr Field kMigFields[] = {
     field<&MigLayout::strategy>("strategy", "mixed", "How the plugin names the instances.")
         .one_of(kMigStrategies),
@@ -218,6 +230,12 @@ constexpr Field kMigFields[] = {
                                     "How long a node is out of service when its layout changes: "
                                     "the sum of the four. Assumed, nobody publishes them.")
         .of(kMigChangeTimes),
+    field<&MigLayout::nos>(
+        "nos", "{batchWindowTimeout: 60s, batchWindowIdle: 10s}",
+        "nos cuts the GPUs anew for pods that stay Pending, without touching instances in use; "
+        "config is what there is at the start, all-7g.40gb as nos itself begins. For A100. A "
+        "node's free instances are gone for destroy, create and pluginRestart of changeTimes.")
+        .of(kNosMig),
 };
 
 constexpr Field kMpsFields[] = {
@@ -303,6 +321,29 @@ constexpr Field kNosFields[] = {
         .positive(),
 };
 
+// One partitioner cuts the GPUs of all nodes, where the plugin offers MIG devices by profile.
+void check_nos_mig(const Node& pool, const MigLayout& mig, bool comes_and_goes,
+                   Findings& findings) {
+  const SourceLocation& where = mig.nos->where;
+  if (mig.strategy != MigStrategy::Mixed) {
+    findings.add(Code::SettingConflict, where, "mig.nos without mig.strategy mixed",
+                 "nos reads MIG devices by their profile: write `strategy: mixed`");
+  }
+  const Node* const sharing = block(block(&pool, "devicePlugin"), "sharing");
+  if (is_set(sharing, "timeSlicing") || is_set(sharing, "mps") ||
+      boolean_at(&pool, "dra") == true) {
+    findings.add(Code::SettingConflict, where, "mig.nos on a node pool that shares MIG devices",
+                 "nos counts a MIG device as one pod's: leave devicePlugin.sharing and dra out");
+  }
+  if (!mig.changes.empty()) {
+    findings.add(Code::SettingConflict, where, "mig.nos and mig.changes on one node pool",
+                 "nos finds the layout by what waits: leave mig.changes out");
+  }
+  if (!comes_and_goes) return;
+  findings.add(Code::StrategyNotModelled, where, "nos on nodes that come and go is not simulated",
+               "write one number of nodes, without spot");
+}
+
 }  // namespace
 
 constinit const FieldList kMig = block<MigLayout, &check_changes>(kMigFields);
@@ -333,6 +374,7 @@ void check_gpu_sharing(const Node& pool, const NodePool& read, Findings& finding
                  "claims of DRA under MIG layouts that change are not simulated",
                  "leave mig.changes out");
   }
+  if (read.mig && read.mig->nos) check_nos_mig(pool, *read.mig, comes_and_goes, findings);
   if (read.dynamic_mig && comes_and_goes) {
     findings.add(Code::StrategyNotModelled, read.dynamic_mig->where,
                  "MIG devices on demand on nodes that come and go are not simulated",

@@ -227,6 +227,15 @@ void ClusterPools::take_live_sharing(const NodeGroupFile& node, DraftSharing fil
 
 DraftSharing ClusterPools::plugin_of(const NodeGroupFile& group, std::string_view mig_label,
                                      std::string_view strategy_label) const {
+  const KeyValue* const accelerator = label_of(group, kAcceleratorLabel);
+  if (accelerator != nullptr && accelerator->value == "vgpu") {
+    const VirtualGpuDaemonFile daemon =
+        cluster_.virtual_gpus.empty() ? VirtualGpuDaemonFile{} : cluster_.virtual_gpus.front();
+    DraftSharing by_aws;
+    by_aws.virtual_gpus = std::clamp<std::int64_t>(daemon.per_gpu, 1, 48);
+    by_aws.active_threads = std::clamp<std::int64_t>(daemon.active_threads, 0, 100);
+    return by_aws;
+  }
   DraftSharing sharing = plugin_sharing(label_of(group, kConfigLabel), mig_label, strategy_label);
   if (group.maker != NodeMaker::AutoMode || sharing.is_none()) return sharing;
   report_.noted(
@@ -435,6 +444,12 @@ std::optional<std::int64_t> ClusterPools::most_by_limits(const NodeGroupFile& gr
       each = labelled("karpenter.k8s.aws/instance-memory", std::int64_t{1} << 20U);
     }
     if (each < 1) continue;
+    if (limit.amount < each) {
+      report_.guessed(
+          "limits of NodePools that no node of their type is within: Karpenter starts none; here "
+          "one",
+          group.object_where);
+    }
     const std::int64_t nodes = std::max<std::int64_t>(1, limit.amount / each);
     most = std::min(most.value_or(nodes), nodes);
   }

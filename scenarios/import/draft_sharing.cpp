@@ -86,6 +86,8 @@ std::vector<std::string> DraftSharing::entries() const {
   }
   if (plugin) texts.push_back("devicePlugin: " + plugin->config);
   if (virtual_gpus > 0) texts.push_back(fmt::format("virtualGpu: {{perGpu: {}}}", virtual_gpus));
+  if (active_threads > 0)
+    texts.push_back(fmt::format("mps: {{activeThreads: {}%}}", active_threads));
   if (!nos_slice.empty()) texts.push_back(fmt::format("nos: {{slices: [{0}, {0}]}}", nos_slice));
   if (driver == Driver::Dra) {
     texts.emplace_back("dra: true");

@@ -34,9 +34,10 @@ struct DraftSharing {
   bool makes_mig = false;  // the DRA driver: MIG devices for claims
   std::optional<DraftMig> mig;
   std::optional<DraftPlugin> plugin;
-  std::int64_t virtual_gpus = 0;  // of a GPU, by AWS's plugin; 0: it is not there
-  std::string nos_slice;          // of nos, "10gb"
-  std::int64_t split = 0;         // HAMi: pods that a GPU takes; 0: its default
+  std::int64_t virtual_gpus = 0;    // of a GPU, by AWS's plugin; 0: it is not there
+  std::int64_t active_threads = 0;  // in percent, of a client of its MPS daemon; 0: no limit
+  std::string nos_slice;            // of nos, "10gb"
+  std::int64_t split = 0;           // HAMi: pods that a GPU takes; 0: its default
 
   bool is_none() const { return entries().empty(); }
   // As a pool of a scenario has it: "devicePlugin: {...}".

@@ -228,6 +228,9 @@ class PodJudge {
         read_plugin_daemon(context_, object_, pod_);
         judge_static_mig(container);
       }
+      if (container.image.find("aws-virtual-gpu-device-plugin") != std::string::npos) {
+        read_virtual_gpus(container);
+      }
       if (container.image.find("dcgm-exporter") != std::string::npos) {
         DcgmFile exporter{.where = container.where};
         for (const KeyValue& variable : container.env) {
@@ -238,6 +241,29 @@ class PodJudge {
         context_.files.exporters.push_back(std::move(exporter));
       }
     }
+  }
+
+  // The plugin of AWS, which stops beyond what MPS takes, and the MPS daemon beside it. Source:
+  // awslabs/aws-virtual-gpu-device-plugin 51832a5, main.go, manifests/device-plugin.yml.
+  void read_virtual_gpus(const ContainerFile& container) {
+    constexpr std::string_view kFlag = "--vgpu=";
+    constexpr std::int64_t kMostClients = 48;
+    VirtualGpuDaemonFile daemon{.where = container.where};
+    if (const std::size_t at = container.command.find(kFlag); at != std::string::npos) {
+      daemon.per_gpu = std::atoi(container.command.c_str() + at + kFlag.size());
+    }
+    for (const ContainerFile& beside : pod_.containers) {
+      for (const KeyValue& variable : beside.env) {
+        if (variable.key != "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE") continue;
+        daemon.active_threads = std::atoi(variable.value.c_str());
+      }
+    }
+    if (daemon.per_gpu > kMostClients) {
+      tell(Code::MpsTooManyClients, container.where,
+           "Number of virtual GPUs can not exceed maximum number of MPS clients: the plugin stops",
+           "--vgpu=48 or less");
+    }
+    context_.files.virtual_gpus.push_back(daemon);
   }
 
   void judge_static_mig(const ContainerFile& container) {

@@ -63,6 +63,7 @@ std::string name_of(const RunState& run, Timers::Fired timer) {
     case TimerKind::Scheduler:
       return "the scheduler";
     case TimerKind::Layout:
+    case TimerKind::Partitioner:
       return "changes of MIG layouts";
     case TimerKind::Node:
     case TimerKind::Interruption:

@@ -44,7 +44,7 @@ ClusterRun::ClusterRun(const World& world, std::uint32_t replication, Recorder* 
       work_(run_, batch_, steps_, services_, replicas_, notebooks_, usage_, pods_),
       pods_(run_, scheduler_, gpus_, usage_, batch_, jobs_, work_, scalers_, services_, replicas_),
       preemption_(run_, scheduler_, pods_, work_),
-      layouts_(run_, batch_, jobs_, pods_),
+      layouts_(run_, scheduler_, batch_, jobs_, pods_),
       nodes_(run_, usage_, pods_),
       provisioner_(run_, scheduler_, nodes_, pods_.endings().budgets()),
       sampler_(run_, {gpus_, usage_, batch_, services_, replicas_, pipelines_, scalers_, work_}) {
@@ -74,6 +74,8 @@ inline void ClusterRun::dispatch(Timers::Fired timer) {
       return look_at_queue();
     case TimerKind::Layout:
       return layouts_.on_timer(nth);
+    case TimerKind::Partitioner:
+      return layouts_.nos().on_timer();
     case TimerKind::Fault:
       return pods_.gpu_fault(nth);
     case TimerKind::HostCpu:
@@ -186,6 +188,7 @@ void ClusterRun::look_at_queue() {
   run_.record.pending_max =
       std::max(run_.record.pending_max, static_cast<std::int64_t>(scheduler_.queue().size()));
   provisioner_.ask_for_nodes();
+  layouts_.nos().notice_pending();
   jobs_.end_run_without_any();
 }
 

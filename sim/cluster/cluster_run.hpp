@@ -42,6 +42,7 @@ namespace slicewise::sim {
 //               OpenJobs        the Jobs that keep a run without a duration going
 //               Faults          when containers meet a fatal GPU fault, and who dies of it
 //               LayoutChanges   changes of the MIG layouts of pools
+//               NosPartitioner  GPUs that nos cuts anew for Pending pods
 //   nodes/      GpuAccess       the work of pods on GPUs that are simulated exactly
 //               Usage           what the time of GPUs and hosts went into
 //               Holdings        what pods hold of their nodes, by which bills are split

@@ -34,6 +34,7 @@ Timers::Counts timer_counts(const World& world, const ClusterState& cluster) {
   set(TimerKind::Quota, world.queues.empty() ? 0 : 1);
   set(TimerKind::Scheduler, 1);
   set(TimerKind::Layout, world.pools.size());
+  set(TimerKind::Partitioner, 1);
   set(TimerKind::Fault, faults ? pods : 0);
   set(TimerKind::HostCpu, host ? nodes : 0);
   set(TimerKind::Pipeline, world.pipelines.size());

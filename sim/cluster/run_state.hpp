@@ -25,6 +25,7 @@ enum class TimerKind : std::uint8_t {
   Quota,         // one, if Jobs wait for quotas: a look at their queues
   Scheduler,     // a look at the queue
   Layout,        // one per pool: its MIG layout changes
+  Partitioner,   // one, if nos cuts GPUs anew: it looks at Pending pods, or has cut some
   Fault,         // one per pod, if there are faults
   HostCpu,       // one per node, if requests need the host
   Pipeline,      // one per pipeline: its next request

@@ -64,7 +64,9 @@ Domain make_domain(const World& world, const PoolModel& pool, NodeId node, std::
                    const NodeLayout::Domain& place) {
   const DomainKind& kind = pool.kinds[place.kind];
   std::vector<int> tickets_free;
-  for (const Tickets& tickets : kind.tickets) tickets_free.push_back(tickets.count);
+  for (const Tickets& tickets : kind.tickets) {
+    tickets_free.push_back(place.at_start ? tickets.count : 0);
+  }
   std::uint32_t contexts = unscheduled_pods(world, pool) + most_holders(pool, place.kind);
   if (const auto* vgpu = std::get_if<models::Vgpu>(&kind.sharing)) {
     // The slots of an EC2 fraction go round all vGPUs of the host's GPU.
@@ -82,6 +84,21 @@ Domain make_domain(const World& world, const PoolModel& pool, NodeId node, std::
   if (pool.exact) make_engine(pool, kind, contexts, domain);
   return domain;
 }
+
+}  // namespace
+
+void count_tickets(ClusterState& cluster, Node& node) {
+  std::ranges::fill(node.tickets_free, 0);
+  for (const DomainId id : node.domains()) {
+    const Domain& domain = cluster.domains[index(id)];
+    const auto& tickets = cluster.pool(node).kinds[domain.kind].tickets;
+    for (std::size_t t = 0; t < tickets.size(); ++t) {
+      node.tickets_free[tickets[t].offer] += domain.tickets_free[t];
+    }
+  }
+}
+
+namespace {
 
 void add_node(const World& world, PoolId pool_id, ClusterState& cluster) {
   const PoolModel& pool = world.pools[index(pool_id)];
@@ -108,6 +125,7 @@ void add_node(const World& world, PoolId pool_id, ClusterState& cluster) {
       cluster.domains.push_back(make_domain(world, pool, id, layout, place));
     }
   }
+  if (pool.nos) count_tickets(cluster, node);
   cluster.nodes.push_back(std::move(node));
 }
 

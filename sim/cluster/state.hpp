@@ -313,6 +313,9 @@ inline TimePoint first_submission(const Workload& workload, std::size_t nth) {
                workload.submit_at.ns);
 }
 
+// Adds up what the node's domains have free.
+void count_tickets(ClusterState& cluster, Node& node);
+
 // Of each node.
 std::vector<std::size_t> pools_of_nodes(const ClusterState& cluster);
 

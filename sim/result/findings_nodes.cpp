@@ -5,6 +5,7 @@
 #include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/sim/figure_text.hpp"
 
+#include "../world/capacity_block.hpp"
 #include "merge.hpp"
 
 namespace slicewise::sim {
@@ -154,12 +155,31 @@ void layout_finding(const World& world, std::size_t p, std::span<const Replicati
       "a budget that lets one pod go, or a second pool whose nodes take its pods"));
 }
 
+// Which its bill goes beyond.
+void block_finding(const World& world, std::size_t p, std::span<const Replication> replications,
+                   Diagnostics& found) {
+  Duration longest;
+  for (const Replication& r : replications) longest = std::max(longest, r.length);
+  const bool is_over = longest > hours(24) * kDaysOfLongestBlock;
+  if (!world.pools[p].paid_by_block || !is_over) return;
+  Diagnostic over = make_diagnostic(
+      Code::PriceDerived, world.pools[p].where,
+      fmt::format(
+          "nodes of \"{}\" are a Capacity Block, which is sold for {} days at most, and the "
+          "jobs take {}: the bill has nodes that nobody sells",
+          world.pools[p].name, kDaysOfLongestBlock, clock_text(longest)),
+      "more nodes, or another capacityType");
+  over.severity = Severity::Warning;
+  found.push_back(std::move(over));
+}
+
 }  // namespace
 
 void node_findings(const World& world, std::span<const Replication> replications,
                    const VariantResult& result, Diagnostics& found) {
   for (std::size_t p = 0; p < world.pools.size(); ++p) {
     layout_finding(world, p, replications, found);
+    block_finding(world, p, replications, found);
     const auto& dynamics = result.node_pools[p].dynamics;
     if (!dynamics) continue;
     interruption_finding(world, p, *dynamics, found);

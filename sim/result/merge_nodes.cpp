@@ -181,11 +181,20 @@ void describe_partitions(const PoolModel& pool, NodePoolResult& result) {
   result.mig_config = layout.name;
   double compute = 0;
   for (const NodeLayout::Domain& domain : layout.domains) {
+    if (!domain.at_start) continue;
     const DomainKind& kind = pool.kinds[domain.kind];
     compute += kind.share.compute;
     if (!kind.partition.empty()) result.instances[kind.partition] += most_nodes(pool);
   }
   result.sms_unused_ratio = std::max(0.0, 1 - compute / pool.healthy_gpus());
+}
+
+// Of a node: nos offers others later.
+std::int64_t tickets_at_start(const PoolModel& pool, std::size_t offer) {
+  if (!pool.nos) return pool.tickets_per_node(offer, 0);
+  return std::ranges::count_if(pool.layouts.front().domains, [&](const NodeLayout::Domain& domain) {
+    return domain.at_start && pool.kinds[domain.kind].tickets.front().offer == offer;
+  });
 }
 
 }  // namespace
@@ -217,7 +226,7 @@ NodePoolResult pool_result(const PoolModel& pool) {
   }
   const bool by_name = !pool.dra && !pool.books;
   for (std::size_t offer = 0; offer < pool.offers.size() && by_name; ++offer) {
-    result.advertised[pool.offers[offer].name] = result.nodes * pool.tickets_per_node(offer, 0);
+    result.advertised[pool.offers[offer].name] = result.nodes * tickets_at_start(pool, offer);
   }
   for (const scenarios::DaemonSet& daemon : pool.daemon_sets) {
     result.daemon_sets.push_back(

@@ -1,6 +1,7 @@
 #include "slicewise/models/mig.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,9 +48,13 @@ std::optional<std::vector<MigPartedEntry>> entries_of(const Cutter& cutter,
   return std::vector{entry};
 }
 
-CutGpu::Instance instance_of(const MigGeometry& geometry, const MigProfile& profile) {
+// `parts` are memory slices, and the media engines, which one instance has.
+CutGpu::Instance instance_of(const MigGeometry& geometry, const MigProfile& profile,
+                             const MigProfile::Placement& place) {
   const double slices = geometry.compute_slices;
-  return {&profile, models::mig_share(geometry, profile), profile.compute_slices / slices};
+  std::uint32_t parts = ((std::uint32_t{1} << place.size) - 1) << place.start;
+  if (profile.media_extensions) parts |= std::uint32_t{1} << geometry.memory_slices;
+  return {&profile, models::mig_share(geometry, profile), profile.compute_slices / slices, parts};
 }
 
 std::optional<CutGpu> cut_gpu(const Cutter& cutter, const MigPartedEntry& entry) {
@@ -68,7 +73,9 @@ std::optional<CutGpu> cut_gpu(const Cutter& cutter, const MigPartedEntry& entry)
     return std::nullopt;
   }
   for (const models::MigInstance& instance : *placed) {
-    gpu.instances.push_back(instance_of(cutter.geometry, *instance.profile));
+    const auto place = std::ranges::find(instance.profile->placements, instance.start,
+                                         &MigProfile::Placement::start);
+    gpu.instances.push_back(instance_of(cutter.geometry, *instance.profile, *place));
   }
   return gpu;
 }
@@ -209,37 +216,105 @@ void check_layout(const Cutter& cutter, CutNode& node) {
 
 namespace {
 
-// The devices that NVIDIA's DRA driver publishes of a GPU with its gate DynamicMIG: one for each
-// place of each profile, in the order of their names, which the scheduler takes them by, and what
-// they take of the GPU: memory slices, and the media engines, which one instance has. The whole GPU
-// is among them where MIG mode is switched without a reset, from Hopper on; before that the GPU is
-// one whose MIG mode is on. Source: dra-driver-nvidia-gpu v0.4.1, cmd/gpu-kubelet-plugin/nvlib.go,
-// GetPerGpuAllocatableDevices; partitions.go; mig.go, ToCanonicalName.
-CutGpu devices_to_make(const MigGeometry& geometry) {
-  const std::uint32_t media = std::uint32_t{1} << geometry.memory_slices;
+// One for each place of each profile, in the order of the names that NVIDIA's DRA driver gives
+// them. Source: dra-driver-nvidia-gpu v0.4.1, cmd/gpu-kubelet-plugin/mig.go, ToCanonicalName.
+std::vector<CutGpu::Instance> places_of(const MigGeometry& geometry) {
   std::vector<std::pair<std::string, CutGpu::Instance>> named;
   for (const MigProfile& profile : geometry.profiles) {
     if (!profile.memory) continue;  // not published
     std::string name = profile.name;
     std::erase(name, '.');
     for (const MigProfile::Placement& place : profile.placements) {
-      CutGpu::Instance instance = instance_of(geometry, profile);
-      instance.parts = ((std::uint32_t{1} << place.size) - 1) << place.start;
-      if (profile.media_extensions) instance.parts |= media;
       named.emplace_back(
-          fmt::format("{}-{}-{}", name, profile.gi_profile_id.value_or(0), place.start), instance);
+          fmt::format("{}-{}-{}", name, profile.gi_profile_id.value_or(0), place.start),
+          instance_of(geometry, profile, place));
     }
   }
   std::ranges::sort(named, {}, &std::pair<std::string, CutGpu::Instance>::first);
+  std::vector<CutGpu::Instance> places;
+  places.reserve(named.size());
+  for (const auto& [name, instance] : named) places.push_back(instance);
+  return places;
+}
+
+// The devices that NVIDIA's DRA driver publishes of a GPU with its gate DynamicMIG, in the order
+// which the scheduler takes them by. The whole GPU is among them where MIG mode is switched without
+// a reset, from Hopper on; before that the GPU is one whose MIG mode is on. Source:
+// dra-driver-nvidia-gpu v0.4.1, cmd/gpu-kubelet-plugin/nvlib.go, GetPerGpuAllocatableDevices.
+CutGpu devices_to_make(const MigGeometry& geometry) {
   CutGpu gpu;
   if (!geometry.mode_change_needs_reset) {
+    const std::uint32_t media = std::uint32_t{1} << geometry.memory_slices;
     gpu.instances.push_back({nullptr, {}, 1, media | (media - 1)});
   }
-  for (const auto& [name, instance] : named) gpu.instances.push_back(instance);
+  for (const CutGpu::Instance& instance : places_of(geometry)) gpu.instances.push_back(instance);
   return gpu;
 }
 
+// Instances of 1g, 2g, 3g, 4g and 7g that nos makes of an A100. Its list for 80 GiB writes 7g.79gb,
+// as older drivers do, and 3g.20gb beside two 2g.20gb, which is no profile of that GPU. Source:
+// https://github.com/nebuly-ai/nos/blob/12e0a728/config/gpupartitioner/manager/known_mig_geometries.yaml
+constexpr std::array<std::string_view, 5> kNosSizes{"1g", "2g", "3g", "4g", "7g"};
+constexpr int kNosGeometries[][kNosSizes.size()] = {
+    {7, 0, 0, 0, 0}, {5, 1, 0, 0, 0}, {3, 2, 0, 0, 0}, {1, 3, 0, 0, 0},
+    {2, 1, 1, 0, 0}, {0, 2, 1, 0, 0}, {3, 0, 1, 0, 0}, {1, 1, 1, 0, 0},
+    {0, 0, 2, 0, 0}, {3, 0, 0, 1, 0}, {1, 1, 0, 1, 0}, {0, 0, 0, 0, 1}};
+constexpr std::size_t kMisspeltFor80Gb = 5;
+
+// The first of such a size: those with twice the memory or media engines come after it.
+const MigProfile* nos_profile(const MigGeometry& geometry, std::string_view size) {
+  return find_if_or_null(geometry.profiles,
+                         [&](const MigProfile& profile) { return profile.name.starts_with(size); });
+}
+
+// All instances that nos may make beside those of the layout at the start.
+bool add_places_of_nos(const Cutter& cutter, CutNode& node) {
+  const auto refuse = [&](Code code, std::string what, const char* help) {
+    add_diagnostic(cutter.found, code, node.where, std::move(what), help);
+    return false;
+  };
+  if (!cutter.geometry.gpu_model.starts_with("A100")) {
+    return refuse(Code::StrategyNotModelled,
+                  fmt::format("nos knows how to cut an A100, no {}", cutter.geometry.gpu_model),
+                  "leave mig.nos out, or take p4d or p4de; dynamicMig of NVIDIA's DRA driver makes "
+                  "MIG devices on demand on all of them");
+  }
+  const std::vector<CutGpu::Instance> places = places_of(cutter.geometry);
+  for (CutGpu& gpu : node.gpus) {
+    const std::vector<CutGpu::Instance> made = std::exchange(gpu.instances, {});
+    if (!made.empty() && made.front().profile == nullptr) {
+      return refuse(Code::MigLayoutImpossible, "nos switches no GPU's MIG mode on",
+                    "name a layout that cuts every GPU");
+    }
+    for (CutGpu::Instance place : places) {
+      place.at_start = std::ranges::any_of(made, [&](const CutGpu::Instance& instance) {
+        return instance.profile == place.profile && instance.parts == place.parts;
+      });
+      const bool of_nos = std::ranges::any_of(kNosSizes, [&](std::string_view size) {
+        return nos_profile(cutter.geometry, size) == place.profile;
+      });
+      if (of_nos || place.at_start) gpu.instances.push_back(place);
+    }
+  }
+  return true;
+}
+
 }  // namespace
+
+std::vector<std::vector<int>> nos_geometries(const MigGeometry& geometry,
+                                             const std::vector<DomainKind>& kinds) {
+  std::vector<std::vector<int>> out;
+  for (std::size_t g = 0; g < std::size(kNosGeometries); ++g) {
+    if (g == kMisspeltFor80Gb && geometry.gpu_model.ends_with("80GB")) continue;
+    std::vector<int>& counts = out.emplace_back(kinds.size());
+    for (std::size_t size = 0; size < kNosSizes.size(); ++size) {
+      const MigProfile* const profile = nos_profile(geometry, kNosSizes[size]);
+      const auto kind = std::ranges::find(kinds, profile->name, &DomainKind::partition);
+      counts[static_cast<std::size_t>(kind - kinds.begin())] = kNosGeometries[g][size];
+    }
+  }
+  return out;
+}
 
 std::vector<CutNode> cut_nodes(const NodePool& pool, const InstanceType& type, const GpuModel& gpu,
                                const Catalogue& catalogue, Diagnostics& found) {
@@ -273,6 +348,7 @@ std::vector<CutNode> cut_nodes(const NodePool& pool, const InstanceType& type, c
     auto node = cut_node(pool, type, *geometry, config, found);
     if (!node || !is_published(cutter, *node)) continue;
     check_layout(cutter, *node);
+    if (pool.mig->nos && !add_places_of_nos(cutter, *node)) return {};
     nodes.push_back(std::move(*node));
   }
   return nodes;

@@ -505,6 +505,9 @@ std::optional<PoolModel> model_pool(const Scenario& scenario, const NodePool& po
       has_errors({found.begin() + static_cast<std::ptrdiff_t>(known), found.end()});
   if (cut_failed) return std::nullopt;
   model_sharing(scenario, pool, *type, cuts, model, found);
+  if (pool.mig && pool.mig->nos) {
+    model.nos = {*pool.mig->nos, nos_geometries(*catalogue.find_mig(gpu->name), model.kinds)};
+  }
   if (!keep_healthy(pool, model, found)) return std::nullopt;
   for (std::size_t change = 0; pool.mig && change < pool.mig->changes.size(); ++change) {
     model.layout_changes.push_back({TimePoint{} + pool.mig->changes[change].at, change + 1});

@@ -82,6 +82,10 @@ std::optional<PluginEntry> plugin_entry(const NodePool& pool, std::string_view d
 std::vector<CutNode> cut_nodes(const NodePool& pool, const InstanceType& type, const GpuModel& gpu,
                                const Catalogue& catalogue, Diagnostics& found);
 
+// Those that nos knows of a GPU, by kind. REQUIRES: cut_nodes() has found no fault with the pool.
+std::vector<std::vector<int>> nos_geometries(const models::MigGeometry& geometry,
+                                             const std::vector<DomainKind>& kinds);
+
 // Fills in offers, domain kinds, layouts and the name of the strategy.
 void model_sharing(const Scenario& scenario, const NodePool& pool, const InstanceType& type,
                    const std::vector<CutNode>& cuts, PoolModel& model, Diagnostics& found);

@@ -203,8 +203,8 @@ void add_cut(const Device& device, const CutNode& cut, PoolModel& model) {
   layout.name = cut.config;
   for (std::size_t gpu = 0; gpu < cut.gpus.size(); ++gpu) {
     for (const CutGpu::Instance& instance : cut.gpus[gpu].instances) {
-      layout.domains.push_back(
-          {static_cast<int>(gpu), kind_of(device, instance, model), instance.parts});
+      layout.domains.push_back({static_cast<int>(gpu), kind_of(device, instance, model),
+                                instance.parts, instance.at_start});
     }
   }
   model.layouts.push_back(std::move(layout));

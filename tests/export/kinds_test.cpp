@@ -513,6 +513,26 @@ TEST(Hami, IsNoPluginOfNvidias) {
   }
 }
 
+TEST(AwsVgpu, IsItsDaemonSetWithWhatWasSimulated) {
+  NodePool pool = whole_gpus("t4", "g4dn.xlarge");
+  EXPECT_THAT(refusals(export_of("aws-vgpu", with_pool(pool))),
+              ElementsAre(HasSubstr("shared in another way")));
+  pool.virtual_gpu.emplace().per_gpu = 12;
+  pool.taints = {{"team", "vision", "NoSchedule"}};
+  const std::string text = text_of(export_of("aws-vgpu", with_pool(pool)));
+  EXPECT_THAT(text, AllOf(HasSubstr("--vgpu=12"), HasSubstr("key: team\n"),
+                          HasSubstr("k8s.amazonaws.com/accelerator: vgpu\n")));
+  EXPECT_THAT(text, Not(HasSubstr("name: CUDA_MPS_ACTIVE_THREAD_PERCENTAGE\n")));
+  pool.mps.emplace().active_threads = 0.1;
+  EXPECT_THAT(text_of(export_of("aws-vgpu", with_pool(pool))),
+              HasSubstr("name: CUDA_MPS_ACTIVE_THREAD_PERCENTAGE\n"));
+  Scenario several = with_pool(pool);
+  several.node_pools.push_back(pool);
+  several.node_pools[1].virtual_gpu->per_gpu = 3;
+  EXPECT_THAT(refusals(export_of("aws-vgpu", several)),
+              ElementsAre(HasSubstr("others than those of the first pool")));
+}
+
 TEST(ProbeJob, AsksForOneGpuOfEachPoolAsItIsOffered) {
   EXPECT_THAT(text_of(export_of("probe-job", with_pool(whole_gpus("t4", "g4dn.xlarge")))),
               AllOf(HasSubstr("kind: Job\n"), HasSubstr("name: gpu-probe-t4\n"),
@@ -522,6 +542,18 @@ TEST(ProbeJob, AsksForOneGpuOfEachPoolAsItIsOffered) {
   EXPECT_THAT(
       text_of(export_of("probe-job", with_pool(cut("all-1g.5gb", scenarios::MigStrategy::Mixed)))),
       HasSubstr("nvidia.com/mig-1g.5gb: 1\n"));
+}
+
+TEST(Nos, HasTheWindowsOfItsPartitioner) {
+  NodePool pool = cut("all-7g.40gb", scenarios::MigStrategy::Mixed);
+  pool.mig->nos.emplace().window_idle = seconds(5);
+  EXPECT_THAT(text_of(export_of("nos", with_pool(pool))),
+              HasSubstr("batchWindowTimeoutSeconds=60,gpuPartitioner.batchWindowIdleSeconds=5"));
+  for (const char* kind : {"helm-values", "gpu-operator", "mig-parted", "bottlerocket", "dra"}) {
+    EXPECT_FALSE(refusals(export_of(kind, with_pool(pool))).empty()) << kind;
+  }
+  EXPECT_THAT(text_of(export_of("eksctl", with_pool(pool))),
+              HasSubstr("nos.nebuly.com/gpu-partitioning: mig\n"));
 }
 
 TEST(Nos, IsForMemorySlicesAndMixedMig) {

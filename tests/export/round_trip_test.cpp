@@ -164,6 +164,13 @@ TEST(RoundTrip, JobsThatFailEachByThemselves) {
     EXPECT_NE(text.find(name), std::string::npos) << text;
   }
   EXPECT_EQ(text.find("completions"), std::string::npos);
+  // kustomize before 5.1 takes one patch of a file.
+  const auto component = render_kustomize(given, models::load_catalogue(), {});
+  ASSERT_TRUE(component);
+  const std::string& patches_of_jobs = component->front().text;
+  EXPECT_NE(patches_of_jobs.find("    name: cifar10-[0-9]+\n"), std::string::npos);
+  EXPECT_EQ(patches_of_jobs.find("path:"), std::string::npos) << patches_of_jobs;
+  EXPECT_EQ(patches_of_jobs.find("cifar10-2"), std::string::npos) << patches_of_jobs;
   if (!workload.measured) workload.measured.emplace();
   workload.measured->unit_time = seconds(10);
   const auto queued = render_kueue(given, models::load_catalogue(), {});
@@ -432,6 +439,28 @@ TEST(RoundTrip, ClaimsOfTheDraDriver) {
     EXPECT_EQ(again.workloads[w].pod.claim.value, given.workloads[w].pod.claim.value);
   }
   expect_same_figures(figures_of(given), figures_of(again));
+}
+
+// --vgpu and the limit of the MPS daemon are in the DaemonSet, which runs by a label of the nodes.
+TEST(RoundTrip, AwsVirtualGpus) {
+  Scenario given = round_trip_sample("demo-after");
+  NodePool& pool = given.node_pools.front();
+  pool.device_plugin.reset();
+  pool.virtual_gpu.emplace().per_gpu = 7;
+  pool.mps.emplace().active_threads = 0.3;
+  for (Workload& workload : given.workloads) {
+    workload.pod.extended.front().name.value = "k8s.amazonaws.com/vgpu";
+  }
+  for (const char* maker : {"eksctl", "karpenter"}) {
+    for (const std::vector<std::string>& kinds :
+         {std::vector<std::string>{"aws-vgpu", maker}, std::vector<std::string>{"bundle"}}) {
+      const Scenario again = expect_round_trip(given, kinds);
+      ASSERT_TRUE(again.node_pools.front().virtual_gpu);
+      EXPECT_EQ(again.node_pools.front().virtual_gpu->per_gpu, 7);
+      EXPECT_EQ(again.node_pools.front().mps->active_threads, 0.3);
+      expect_same_figures(figures_of(given), figures_of(again));
+    }
+  }
 }
 
 // The gate is in the driver's values, by which the nodes are told from others.

@@ -140,6 +140,19 @@ TEST(MigChanges, AreInOrderOfTimeAndNeverTwoAtOnce) {
                       "more than zero");
 }
 
+TEST(MigByNos, TakesAFixedNumberOfNodesWhosePluginNamesProfiles) {
+  const NodePool pool =
+      pool_of("mig: {strategy: mixed, config: all-7g.40gb, nos: {batchWindowTimeout: 30s}}");
+  EXPECT_EQ(pool.mig->nos->window_timeout, seconds(30));
+  EXPECT_EQ(pool.mig->nos->window_idle, seconds(10));
+  expect_pool_problem("mig: {config: all-7g.40gb, nos: {}}", Code::SettingConflict, "mixed");
+  const std::string mixed = "mig: {strategy: mixed, config: a, nos: {}";
+  expect_pool_problem(mixed + ", changes: [{at: 2h, config: b}]}", Code::SettingConflict,
+                      "mig.changes");
+  expect_pool_problem(mixed + "}, dra: true", Code::SettingConflict, "shares MIG devices");
+  expect_pool_problem(mixed + "}, capacityType: spot", Code::StrategyNotModelled, "come and go");
+}
+
 const std::string kMps =
     "devicePlugin: {sharing: {mps: {resources: [{name: gpu, replicas: 4}]}}}, ";
 

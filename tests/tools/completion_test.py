@@ -42,7 +42,7 @@ class Bash(unittest.TestCase):
         self.assertEqual(bash_offers("export", "--to", ""),
                          ["helm-values", "configmap", "gpu-operator", "mig-parted", "karpenter",
                           "pod-patch", "kustomize", "bottlerocket", "eksctl", "terraform", "dra", "nos",
-                          "hami", "keda", "kueue", "bundle", "argocd", "flux", "prometheus-rule", "probe-job", "scenario", "perfetto", "openmetrics", "grafana", "csv"])
+                          "hami", "aws-vgpu", "keda", "kueue", "bundle", "argocd", "flux", "prometheus-rule", "probe-job", "scenario", "perfetto", "openmetrics", "grafana", "csv"])
         self.assertEqual(bash_offers("schema", "sc"), ["scenario"])
         self.assertIn("mig-profiles", bash_offers("get", "m"))
         self.assertIn("--family", bash_offers("get", "instances", "--fam"))

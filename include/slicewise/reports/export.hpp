@@ -95,6 +95,7 @@ RenderExport render_eksctl;
 RenderExport render_dra;
 RenderExport render_nos;
 RenderExport render_hami;
+RenderExport render_aws_vgpu;
 RenderExport render_keda;
 RenderExport render_kueue;
 RenderExport render_terraform;
@@ -211,6 +212,12 @@ inline constexpr std::array kExportKinds = {
                "in place of NVIDIA's device plugin and, for pods with GPUs, of the scheduler; its "
                "settings are those of all nodes",
                render_hami},
+    ExportKind{
+        "aws-vgpu", "the DaemonSet of AWS's virtual GPU device plugin, and what pods need", kYes,
+        kYes, kNo, kNo,
+        "in place of NVIDIA's device plugin on these nodes: MPS for every pod, without limits; "
+        "last changed in 2023",
+        render_aws_vgpu},
     ExportKind{"keda", "ScaledObjects of the Services that are autoscaled", kYes, kYes, kYes, kYes,
                "KEDA and Prometheus; a query names the metric of vLLM, Triton or dcgm-exporter",
                render_keda},

@@ -240,6 +240,13 @@ struct PluginDaemonFile {
   SourceLocation where;
 };
 
+// A DaemonSet that runs AWS's virtual GPU device plugin, and MPS beside it.
+struct VirtualGpuDaemonFile {
+  std::int64_t per_gpu = 10;        // --vgpu
+  std::int64_t active_threads = 0;  // in percent, of every client; 0: no limit
+  SourceLocation where;
+};
+
 struct DcgmFile {
   SourceLocation where;
   bool attributes_to_all = false;  // KUBERNETES_VIRTUAL_GPUS
@@ -268,6 +275,7 @@ struct ClusterFiles {
   std::vector<std::string> counters;  // metrics that an exporter's own list switches on
   std::vector<DcgmFile> exporters;
   std::vector<PluginDaemonFile> plugin_daemons;
+  std::vector<VirtualGpuDaemonFile> virtual_gpus;
   std::optional<SourceLocation> eksctl_installs;  // a device plugin of its own, for these nodes
   std::vector<std::size_t> scenarios;             // which of the sources are scenario files
   std::vector<std::size_t> replays;               // ... and which are of kind Replay

@@ -91,12 +91,20 @@ struct MigChangeTimes {
   Duration plugin_restart = seconds(30);  // mig-manager's fixed wait; then pods fit again
 };
 
+// nos' partitioner cuts GPUs anew for pods that stay Pending, around the instances that pods use.
+struct NosMig {
+  Duration window_timeout = seconds(60);  // of a batch of pods, since its first
+  Duration window_idle = seconds(10);     // likewise, since its last
+  SourceLocation where;
+};
+
 struct MigLayout {
   MigStrategy strategy = MigStrategy::Single;
   Located<std::string> config;  // value of the nvidia.com/mig.config node label
   std::map<std::string, std::vector<MigPartedEntry>> configs;  // the scenario's own, by name
   std::vector<MigChange> changes;                              // in order of time
   MigChangeTimes change_times;
+  std::optional<NosMig> nos;  // config is the layout at the start
 };
 
 // MIG devices that NVIDIA's DRA driver makes when a pod with a claim starts and destroys once the

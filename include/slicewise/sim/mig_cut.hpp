@@ -19,7 +19,8 @@ struct CutGpu {
     const models::MigProfile* profile = nullptr;  // nullptr: the GPU has MIG switched off
     models::DomainShare share;
     double time_share = 1;    // of the GPU's compute slices
-    std::uint32_t parts = 0;  // of the GPU, where it may be made and another one in its place
+    std::uint32_t parts = 0;  // of the GPU, that no other instance has beside it
+    bool at_start = true;     // false: nos may make it
   };
   std::vector<Instance> instances;
   SourceLocation where;  // of the entry of the config

@@ -106,6 +106,7 @@ struct NodeLayout {
     int gpu = 0;              // on the node
     std::size_t kind = 0;     // into PoolModel::kinds
     std::uint32_t parts = 0;  // of its GPU, that no two domains have at once; 0: always there
+    bool at_start = true;     // false: nos has to make it first
   };
   std::string name;  // of the MIG config, "" without MIG
   std::vector<Domain> domains;
@@ -130,6 +131,12 @@ class TakenParts {
 struct LayoutChange {
   TimePoint at;
   std::size_t layout = 0;  // into PoolModel::layouts
+};
+
+// nos cuts the GPUs of a pool anew: its layout has all instances that may be made.
+struct NosModel {
+  scenarios::NosMig windows;
+  std::vector<std::vector<int>> geometries;  // of a GPU: instances by PoolModel::kinds
 };
 
 // EC2 takes the nodes of a pool back.
@@ -179,6 +186,7 @@ struct PoolModel {
   bool exact = false;  // domains are simulated request by request, else in steady state
   bool dra = false;    // the offers are claims, of which a device has one at a time
   std::optional<scenarios::DynamicMig> dynamic_mig;  // the layout has all devices that may be made
+  std::optional<NosModel> nos;
   std::optional<GpuBooks> books;
   scenarios::AllocationPolicy allocation = scenarios::AllocationPolicy::Distributed;
   // For the scenario's pods: what kubelet offers, less what DaemonSets ask for.

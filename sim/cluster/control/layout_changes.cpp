@@ -10,8 +10,14 @@ constexpr Duration kLongestDrain = hours(24);
 
 }  // namespace
 
-LayoutChanges::LayoutChanges(RunState& run, SteadyBatch& batch, OpenJobs& jobs, PodLife& pods)
-    : run_(run), batch_(batch), jobs_(jobs), pods_(pods), progress_(run.world.pools.size()) {
+LayoutChanges::LayoutChanges(RunState& run, Scheduler& scheduler, SteadyBatch& batch,
+                             OpenJobs& jobs, PodLife& pods)
+    : run_(run),
+      batch_(batch),
+      jobs_(jobs),
+      pods_(pods),
+      progress_(run.world.pools.size()),
+      nos_(run, scheduler) {
   for (std::size_t pool = 0; pool < run.world.pools.size(); ++pool) {
     if (run.world.pools[pool].layout_changes.empty()) continue;
     run.timers.set(TimerKind::Layout, pool, run.world.pools[pool].layout_changes.front().at);

@@ -6,6 +6,7 @@
 
 #include "../batch/steady_batch.hpp"
 #include "../run_state.hpp"
+#include "nos_partitioner.hpp"
 #include "open_jobs.hpp"
 #include "pod_life.hpp"
 
@@ -14,7 +15,11 @@ namespace slicewise::sim {
 // Changes of the MIG layouts of pools.
 class LayoutChanges {
  public:
-  LayoutChanges(RunState& run, SteadyBatch& batch, OpenJobs& jobs, PodLife& pods);
+  LayoutChanges(RunState& run, Scheduler& scheduler, SteadyBatch& batch, OpenJobs& jobs,
+                PodLife& pods);
+
+  // Those that follow Pending pods.
+  NosPartitioner& nos() { return nos_; }
 
   // A pool's timer: a change begins, pods are asked to go again, or it is over.
   void on_timer(std::size_t pool);
@@ -36,6 +41,7 @@ class LayoutChanges {
   OpenJobs& jobs_;
   PodLife& pods_;
   std::vector<Progress> progress_;  // by pool
+  NosPartitioner nos_;
 };
 
 }  // namespace slicewise::sim

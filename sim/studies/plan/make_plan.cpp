@@ -396,7 +396,7 @@ Expected<Plan> make_plan(const ScenarioSet& set, std::size_t variant, const Cata
   if (may_vary && options.flips) add_hints(search, options, plan);
   tell_late_starts(search, plan);
   plan.interrupted = plan.interrupted || probes.interrupted();
-  add_notes(set.variants[variant], base, catalogue, plan);
+  add_notes(set.variants[variant], base, catalogue, options.dra, plan);
   tell_idle_ways(base, space->serving, plan.notes);
   const auto apart = std::ranges::find_if(plan.options, keeps_apart);
   if (apart != plan.options.end()) plan.kept_apart = *apart;

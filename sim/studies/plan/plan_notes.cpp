@@ -102,6 +102,25 @@ void tell_of_auto_mode(const Scenario& base, Plan& plan) {
            "group, or of Karpenter's own NodePool, beside Auto Mode. Its fee is on neither side");
 }
 
+// What the driver can do beside the options that it sets up.
+void tell_of_mig_on_demand(const Catalogue& catalogue, Plan& plan) {
+  const auto has_mig = [&](const PoolChoice& choice) {
+    const InstanceType* type = catalogue.find_instance(choice.instance_type);
+    return type != nullptr && catalogue.find_mig(type->gpu_model) != nullptr;
+  };
+  const bool any = std::ranges::any_of(plan.options,
+                                       [&](const PlanOption& option) {
+                                         return std::ranges::any_of(option.pools, has_mig);
+                                       }) ||
+                   std::ranges::any_of(plan.rejected, has_mig, &RejectedChoice::choice);
+  if (!any) return;
+  add_note(plan.notes, Code::RequestNoEffect, {},
+           "MIG devices on demand of NVIDIA's DRA driver (dynamicMig) are not among the options: "
+           "they are for pods that claim a device by its profile, and pods of a plan ask for "
+           "resources by name. MIG layouts that are made beforehand are; a scenario of your own "
+           "with dynamicMig runs (slicewise explain sharing)");
+}
+
 // Who names such a type reckons with it all the same.
 void tell_retired_types(const Catalogue& catalogue, Plan& plan) {
   std::set<std::string> told;
@@ -142,7 +161,7 @@ bool runs_once(const Scenario& scenario) {
   });
 }
 
-void add_notes(const Scenario& written, const Scenario& base, const Catalogue& catalogue,
+void add_notes(const Scenario& written, const Scenario& base, const Catalogue& catalogue, bool dra,
                Plan& plan) {
   tell_of_peak(written, base, plan.notes);
   tell_of_nights(base, plan);
@@ -154,6 +173,7 @@ void add_notes(const Scenario& written, const Scenario& base, const Catalogue& c
   tell_of_queues(written, "plans are", plan.notes);
   tell_of_idle_months(base, plan);
   tell_of_auto_mode(base, plan);
+  if (dra) tell_of_mig_on_demand(catalogue, plan);
 }
 
 }  // namespace slicewise::sim

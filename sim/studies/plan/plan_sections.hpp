@@ -87,8 +87,8 @@ void add_today(const BlockSearch& search, const ScenarioSet& set, const RunOptio
 
 // plan_notes.cpp: only Jobs, and not those of a log, which come every month.
 bool runs_once(const Scenario& scenario);
-// `base`: the scenario as it is judged.
-void add_notes(const Scenario& written, const Scenario& base, const Catalogue& catalogue,
+// `base`: the scenario as it is judged; `dra`: what NVIDIA's DRA driver sets up was asked for.
+void add_notes(const Scenario& written, const Scenario& base, const Catalogue& catalogue, bool dra,
                Plan& plan);
 
 // recorded_bill.cpp: nullopt without recorded jobs, or without a price of such GPUs.

@@ -475,6 +475,26 @@ TEST(Billing, ACapacityBlockIsPaidForUntilItEnds) {
   EXPECT_EQ(block.useful, sample.useful);
 }
 
+// AWS sells a block for 182 days at the most.
+TEST(Billing, JobsThatOutlastACapacityBlockAreTold) {
+  Scenario s = elastic(1, 1, 1);
+  s.workloads[0].measured->device.value = "H200";
+  s.node_pools[0].instance_type.value = "p5e.48xlarge";
+  s.node_pools[0].capacity_type = scenarios::CapacityType::CapacityBlock;
+  s.node_pools[0].nodes = 1;
+  s.node_pools[0].most_nodes.reset();
+  s.provisioner = {};
+  s.duration.reset();
+  const auto warns = [&] {
+    return std::ranges::any_of(demo::result(s).findings, [](const Diagnostic& finding) {
+      return finding.code == Code::PriceDerived && finding.severity == Severity::Warning;
+    });
+  };
+  EXPECT_FALSE(warns());
+  s.workloads[0].measured->unit_time = hours(std::int64_t{24} * 183);
+  EXPECT_TRUE(warns());
+}
+
 // The first scan that finds the pod 30 s old starts a node: on the bill from 42 s, Ready at 82 s,
 // GPU at 118 s. Without the label it is a node without GPUs at 90 s, and another starts.
 TEST(ClusterAutoscaler, NeedsTheAcceleratorLabelToWaitForTheGpu) {
