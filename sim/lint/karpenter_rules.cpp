@@ -184,11 +184,6 @@ void judge_cpu_pods(const LintInput& input, const NodeOffer& offer) {
       "a taint nvidia.com/gpu, NoSchedule: EKS adds the toleration to pods that ask for a GPU");
 }
 
-bool is_node_pool_that_grows(const NodeOffer& offer) {
-  return offer.group != nullptr && offer.group->kind == NodeGroupFile::Kind::NodePool &&
-         !offer.group->nodes;
-}
-
 // Whether Karpenter takes the nodes for such that have all that the pod asks for: an overlay may
 // say that they have none of it.
 bool is_known_to_hold(const LintInput& input, const NodeOffer& offer,

@@ -47,6 +47,7 @@ class PodJudge {
     judge_images();
     judge_size();
     judge_product();
+    judge_late_labels();
     judge_spread();
   }
 
@@ -365,6 +366,7 @@ class PodJudge {
     std::int64_t most_cpu = 0;
     std::int64_t most_memory = 0;
     std::int64_t most_gpus = 0;
+    bool may_share = false;  // nobody says whether the nodes give out more than they have
     for (const NodeOffer* offer : groups_) {
       if (offer->types.empty() || offer->types.size() < offer->group->types.size()) return;
       const auto own_cpu = allocatable_of(*offer->group, "cpu");
@@ -376,7 +378,8 @@ class PodJudge {
                                                 offer->daemon_memory_bytes);
       }
       const OfferedResource* gpu = offer->find(gpu_->resource);
-      if (!offer->is_known() || offer->may_have_mig) {
+      may_share = may_share || !offer->is_known() || offer->may_have_mig;
+      if (gpu == nullptr && may_share) {
         most_gpus = scenarios::kMostAmount;
       } else if (gpu != nullptr) {
         most_gpus = std::max(most_gpus, gpu->devices * gpu->replicas);
@@ -396,7 +399,16 @@ class PodJudge {
     };
     judge("cpu", most_cpu, "cpu", most_cpu / kMillisOfCpu);
     judge("memory", most_memory, "memory (GiB)", most_memory >> 30);
-    if (most_gpus > 0) judge(gpu_->resource, most_gpus, gpu_->resource, most_gpus);
+    if (most_gpus == 0) return;
+    if (!may_share) return judge(gpu_->resource, most_gpus, gpu_->resource, most_gpus);
+    if (const auto asked = wanted.find(gpu_->resource);
+        asked != wanted.end() && asked->second > most_gpus) {
+      input_.tell_as(Severity::Warning, Code::PodTooLarge, largest(gpu_->resource).where,
+                     fmt::format("{} {}, and the largest of these nodes has {} GPUs: Pending for "
+                                 "ever, unless they are shared",
+                                 asked->second, gpu_->resource.substr(0, 60), most_gpus),
+                     "ask for less, use a larger instance type, or spread the work over pods");
+    }
   }
 
   bool requires_cpus() const {
@@ -409,6 +421,19 @@ class PodJudge {
            });
   }
 
+  // Some types EC2 sells in Capacity Blocks alone.
+  bool is_sold(const NodeOffer& offer, const InstanceType& type) const {
+    const auto asks_on_demand = [](const scenarios::NodeRequirement& one) {
+      return one.key == scenarios::kCapacityTypeLabel && one.op == "In" &&
+             one.values == std::vector<std::string>{"on-demand"};
+    };
+    const bool is_on_demand =
+        offer.group != nullptr && std::ranges::any_of(offer.group->requirements, asks_on_demand);
+    return !is_on_demand ||
+           !input_.catalogue.prices.regions_with(type.name, models::PurchaseOption::OnDemand)
+                .empty();
+  }
+
   // Of nodes for which nobody says what their CPUs are the scheduler takes any, and Karpenter the
   // cheapest.
   void judge_images() const {
@@ -416,6 +441,7 @@ class PodJudge {
     bool any_usual = false;
     for (const NodeOffer* offer : groups_) {
       for (const InstanceType* type : offer->types) {
+        if (!is_sold(*offer, *type)) continue;
         const bool is_usual = type->architecture == scenarios::kArchitectures.front();
         any_usual = any_usual || is_usual;
         if (!is_usual && other == nullptr) other = type;
@@ -460,6 +486,37 @@ class PodJudge {
                 wants_shared ? "no nodes have a product label with -SHARED"
                              : "the product label of shared GPUs ends in -SHARED",
                 "GFD appends it while GPUs are shared and not renamed");
+  }
+
+  // What the NodePools do not say of their nodes, Karpenter takes for absent from nodes to come.
+  // Source: kubernetes-sigs/karpenter pkg/scheduling/requirements.go (Compatible).
+  void judge_late_labels() const {
+    if (scenarios::goes_with_node(pod_) || pod_.has_ended) return;
+    if (may_be_among_others(pod_, input_.files, input_.catalogue, input_.offers)) return;
+    std::vector<scenarios::NodeRequirement> wanted;
+    for (const KeyValue& label : pod_.node_selector) {
+      wanted.push_back({label.key, "In", {label.value}, label.where});
+    }
+    if (pod_.affinity.size() == 1) {
+      wanted.insert(wanted.end(), pod_.affinity.front().begin(), pod_.affinity.front().end());
+    }
+    const auto is_unknown = [&](const scenarios::NodeRequirement& one) {
+      return scenarios::is_late_label(one.key) && !scenarios::allows(one, std::nullopt) &&
+             std::ranges::all_of(groups_, [&](const NodeOffer* offer) {
+               return is_node_pool_that_grows(*offer) &&
+                      label_of(*offer->group, one.key) == nullptr &&
+                      !contains(offer->group->requirements, one.key,
+                                &scenarios::NodeRequirement::key);
+             });
+    };
+    const auto unknown = std::ranges::find_if(wanted, is_unknown);
+    if (unknown == wanted.end()) return;
+    input_.tell(Code::NodesNeverLaunched, unknown->where,
+                fmt::format("no node is started for these pods: nodes get {} once they have "
+                            "joined, and Karpenter does not know it before",
+                            unknown->key.substr(0, 60)),
+                fmt::format("{}, or the label in the NodePool's spec.template.metadata.labels",
+                            scenarios::kGpuNameLabel));
   }
 
   void judge_spread() const {
