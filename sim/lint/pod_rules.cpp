@@ -21,6 +21,18 @@ using scenarios::Taint;
 constexpr std::string_view kSharedSuffix = "-SHARED";
 constexpr std::int64_t kMillisOfCpu = 1000;
 
+// Some types EC2 sells in Capacity Blocks alone.
+bool is_sold(const LintInput& input, const NodeOffer& offer, const InstanceType& type) {
+  const auto asks_on_demand = [](const scenarios::NodeRequirement& one) {
+    return one.key == scenarios::kCapacityTypeLabel && one.op == "In" &&
+           one.values == std::vector<std::string>{"on-demand"};
+  };
+  const bool is_on_demand =
+      offer.group != nullptr && std::ranges::any_of(offer.group->requirements, asks_on_demand);
+  return !is_on_demand ||
+         !input.catalogue.prices.regions_with(type.name, models::PurchaseOption::OnDemand).empty();
+}
+
 class PodJudge {
  public:
   PodJudge(const LintInput& input, const PodFile& pod) : input_(input), pod_(pod) {}
@@ -47,7 +59,6 @@ class PodJudge {
     judge_images();
     judge_size();
     judge_product();
-    judge_late_labels();
     judge_spread();
   }
 
@@ -421,19 +432,6 @@ class PodJudge {
            });
   }
 
-  // Some types EC2 sells in Capacity Blocks alone.
-  bool is_sold(const NodeOffer& offer, const InstanceType& type) const {
-    const auto asks_on_demand = [](const scenarios::NodeRequirement& one) {
-      return one.key == scenarios::kCapacityTypeLabel && one.op == "In" &&
-             one.values == std::vector<std::string>{"on-demand"};
-    };
-    const bool is_on_demand =
-        offer.group != nullptr && std::ranges::any_of(offer.group->requirements, asks_on_demand);
-    return !is_on_demand ||
-           !input_.catalogue.prices.regions_with(type.name, models::PurchaseOption::OnDemand)
-                .empty();
-  }
-
   // Of nodes for which nobody says what their CPUs are the scheduler takes any, and Karpenter the
   // cheapest.
   void judge_images() const {
@@ -441,7 +439,7 @@ class PodJudge {
     bool any_usual = false;
     for (const NodeOffer* offer : groups_) {
       for (const InstanceType* type : offer->types) {
-        if (!is_sold(*offer, *type)) continue;
+        if (!is_sold(input_, *offer, *type)) continue;
         const bool is_usual = type->architecture == scenarios::kArchitectures.front();
         any_usual = any_usual || is_usual;
         if (!is_usual && other == nullptr) other = type;
@@ -486,37 +484,6 @@ class PodJudge {
                 wants_shared ? "no nodes have a product label with -SHARED"
                              : "the product label of shared GPUs ends in -SHARED",
                 "GFD appends it while GPUs are shared and not renamed");
-  }
-
-  // What the NodePools do not say of their nodes, Karpenter takes for absent from nodes to come.
-  // Source: kubernetes-sigs/karpenter pkg/scheduling/requirements.go (Compatible).
-  void judge_late_labels() const {
-    if (scenarios::goes_with_node(pod_) || pod_.has_ended) return;
-    if (may_be_among_others(pod_, input_.files, input_.catalogue, input_.offers)) return;
-    std::vector<scenarios::NodeRequirement> wanted;
-    for (const KeyValue& label : pod_.node_selector) {
-      wanted.push_back({label.key, "In", {label.value}, label.where});
-    }
-    if (pod_.affinity.size() == 1) {
-      wanted.insert(wanted.end(), pod_.affinity.front().begin(), pod_.affinity.front().end());
-    }
-    const auto is_unknown = [&](const scenarios::NodeRequirement& one) {
-      return scenarios::is_late_label(one.key) && !scenarios::allows(one, std::nullopt) &&
-             std::ranges::all_of(groups_, [&](const NodeOffer* offer) {
-               return is_node_pool_that_grows(*offer) &&
-                      label_of(*offer->group, one.key) == nullptr &&
-                      !contains(offer->group->requirements, one.key,
-                                &scenarios::NodeRequirement::key);
-             });
-    };
-    const auto unknown = std::ranges::find_if(wanted, is_unknown);
-    if (unknown == wanted.end()) return;
-    input_.tell(Code::NodesNeverLaunched, unknown->where,
-                fmt::format("no node is started for these pods: nodes get {} once they have "
-                            "joined, and Karpenter does not know it before",
-                            unknown->key.substr(0, 60)),
-                fmt::format("{}, or the label in the NodePool's spec.template.metadata.labels",
-                            scenarios::kGpuNameLabel));
   }
 
   void judge_spread() const {

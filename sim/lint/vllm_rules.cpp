@@ -83,7 +83,7 @@ const models::LlmModel* model_of(const LintInput& input, const scenarios::VllmAr
   return served.is_quantised ? nullptr : input.catalogue.find_llm_model(served.name);
 }
 
-double gibibytes(double bytes) { return bytes / (1 << 30); }
+double shown_gibibytes(double bytes) { return in_gibibytes({static_cast<std::int64_t>(bytes)}); }
 
 // The least that each of its GPUs holds: its part of the weights, and of the cache one request of
 // the longest.
@@ -101,18 +101,18 @@ void judge_room(const LintInput& input, const scenarios::VllmArguments& vllm,
                        (vllm.has_fp8_cache ? 2 : 1);
   const std::int64_t longest = vllm.max_model_len.value_or(0);
   const std::string of_gpu = fmt::format("vLLM has {} % of the {:.1f} GiB of a {}",
-                                         vllm.memory_hundredths, gibibytes(memory), gpu.name);
+                                         vllm.memory_hundredths, shown_gibibytes(memory), gpu.name);
   if (weights > room) {
     input.tell(Code::GpuOom, where,
                fmt::format("the weights of {} take {:.1f} GiB of each GPU, and {}", model.title,
-                           gibibytes(weights), of_gpu),
+                           shown_gibibytes(weights), of_gpu),
                "more GPUs and --tensor-parallel-size, GPUs with more memory, or quantised weights");
   } else if (weights + token * static_cast<double>(longest) > room) {
     input.tell(Code::GpuOom, where,
                fmt::format("one request of --max-model-len {} takes {:.1f} GiB of cache beside "
                            "{:.1f} GiB of weights, and {}: it ends when it starts",
-                           longest, gibibytes(token * static_cast<double>(longest)),
-                           gibibytes(weights), of_gpu),
+                           longest, shown_gibibytes(token * static_cast<double>(longest)),
+                           shown_gibibytes(weights), of_gpu),
                fmt::format("--max-model-len of less than {:.0f}", (room - weights) / token));
   }
 }
