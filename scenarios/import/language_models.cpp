@@ -149,6 +149,13 @@ void reserve_memory(DraftWorkload& workload, const InstanceGpus& node) {
 
 }  // namespace
 
+ServedModel served_model(const VllmArguments& served, const std::string& gpu,
+                         std::span<const std::string> models) {
+  ServedModel found{language_model(served.model, gpu, models)};
+  found.is_quantised = !found.name.empty() && quantization_of(served, found.name) != nullptr;
+  return found;
+}
+
 void choose_language_models(ScenarioDraft& draft, const ImportOptions& options,
                             ImportReport& report) {
   for (DraftWorkload& workload : draft.workloads) {

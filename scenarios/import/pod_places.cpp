@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "slicewise/scenarios/node_requirements.hpp"
+#include "slicewise/scenarios/cluster_files.hpp"
 
 #include "import_report.hpp"
 #include "node_pool_choice.hpp"
@@ -118,10 +118,11 @@ class PodPlaces {
     remark_on_unknown(workload);
     const bool is_free = meant.empty() || meant.size() == offering.size();
     std::erase_if(workload.node_selector, [&](const auto& label) {
-      return std::ranges::none_of(draft_.pools, [&](const DraftPool& pool) {
-        return is_free ? is_carried(pool, label) && is_worth_keeping(pool, label)
-                       : is_carried(pool, label);
-      });
+      return !is_never_started(label.first) &&
+             std::ranges::none_of(draft_.pools, [&](const DraftPool& pool) {
+               return is_free ? is_carried(pool, label) && is_worth_keeping(pool, label)
+                              : is_carried(pool, label);
+             });
     });
     const auto is_kept_off = [&](const DraftPool* pool) {
       return std::ranges::any_of(workload.node_selector,
@@ -347,6 +348,9 @@ class PodPlaces {
         return labels_of_nodes(pool, options_, one.key).contains(key) ||
                std::ranges::any_of(pool.made_with, has_it);
       });
+      const bool is_selected = std::ranges::any_of(
+          workload.node_selector, [&](const auto& label) { return label.first == one.key; });
+      if (is_selected && is_never_started(one.key)) continue;
       if (is_known || !is_set_by_others(one.key) || one.key == "kubernetes.io/os") continue;
       report_.noted(
           fmt::format(
@@ -354,6 +358,16 @@ class PodPlaces {
               one.key.substr(0, 60)),
           one.where);
     }
+  }
+
+  // Whether Karpenter starts none of the nodes for pods that select the label: a run says so, too.
+  bool is_never_started(const std::string& key) const {
+    const auto is_unknown = [&](const DraftPool& pool) {
+      const bool is_made = pool.maker == NodeMaker::Karpenter || pool.maker == NodeMaker::AutoMode;
+      return is_made && pool.most_nodes && pool.nodes == 0 && !carried_by(pool, key) &&
+             std::ranges::find(pool.made_with, key, &NodeRequirement::key) == pool.made_with.end();
+    };
+    return is_late_label(key) && std::ranges::all_of(draft_.pools, is_unknown);
   }
 
   bool is_met(const NodeRequirement& one) const {

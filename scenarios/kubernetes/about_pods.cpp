@@ -76,8 +76,19 @@ void tell_of_target(Context& context, const std::tuple<std::string, std::string,
   const std::string& kind = std::get<1>(of);
   const std::string& name = std::get<2>(of);
   std::vector<std::string> names;
+  const PodFile* elsewhere = nullptr;  // one of that name, in a namespace that its file says
   for (const PodFile& pod : context.files.pods) {
-    if (pod.kind == kind && namespace_of(pod.space) == space) names.push_back(pod.object);
+    if (pod.kind != kind) continue;
+    if (namespace_of(pod.space) == space) names.push_back(pod.object);
+    if (pod.object == name && !pod.space.empty()) elsewhere = &pod;
+  }
+  if (elsewhere != nullptr) {
+    return report(context, Code::ScalerTargetUnknown, scaling.where,
+                  fmt::format("the {} {} is of namespace {}, the autoscaler of {}: it changes "
+                              "nothing",
+                              kind.substr(0, 60), name.substr(0, 60),
+                              elsewhere->space.substr(0, 60), space.substr(0, 60)),
+                  fmt::format("metadata.namespace: {}", elsewhere->space.substr(0, 60)));
   }
   if (names.empty()) return;
   const auto near = nearest_name(name, names);

@@ -58,6 +58,26 @@ bool is_trial(const std::string& version) {
   return version.find("alpha") != version.npos || version.find("beta") != version.npos;
 }
 
+// Which releases took them away, all before those that EKS runs: "Kubernetes 1.16"; "" none of
+// these. Sources: kubernetes.io/docs/reference/using-api/deprecation-guide,
+// karpenter.sh/docs/upgrading/v1-migration.
+std::string_view removed_by(std::string_view version) {
+  constexpr std::pair<std::string_view, std::string_view> kRemoved[] = {
+      {"extensions/v1beta1", "Kubernetes 1.16"},
+      {"apps/v1beta1", "Kubernetes 1.16"},
+      {"apps/v1beta2", "Kubernetes 1.16"},
+      {"policy/v1beta1", "Kubernetes 1.25"},
+      {"batch/v1beta1", "Kubernetes 1.25"},
+      {"autoscaling/v2beta1", "Kubernetes 1.25"},
+      {"autoscaling/v2beta2", "Kubernetes 1.26"},
+      {"karpenter.sh/v1beta1", "Karpenter 1.1"},
+      {"karpenter.k8s.aws/v1beta1", "Karpenter 1.1"},
+  };
+  const auto* found =
+      std::ranges::find(kRemoved, version, [](const auto& one) { return one.first; });
+  return found == std::end(kRemoved) ? std::string_view() : found->second;
+}
+
 // A kind that some API has, but not of this apiVersion.
 void report_version(Context& context, const Node& object, const std::string& version,
                     const std::string& kind) {
@@ -88,11 +108,14 @@ void report_version(Context& context, const Node& object, const std::string& ver
   Diagnostic problem = make_diagnostic(
       Code::ApiVersionUnknown, where,
       version.empty() ? fmt::format("{} without apiVersion", kind)
-      : staged        ? fmt::format("{} has no {} of apiVersion {}", owner->program, kind, shown)
-                      : fmt::format("there is no {} of apiVersion {}", kind, shown),
+      : !removed_by(version).empty()
+          ? fmt::format("{} took {} of apiVersion {} away", removed_by(version), kind, shown)
+      : staged ? fmt::format("{} has no {} of apiVersion {}", owner->program, kind, shown)
+               : fmt::format("there is no {} of apiVersion {}", kind, shown),
       fmt::format("write {}", now == others.rend() ? others.back() : *now));
   // Releases of other years have it: whoever has such a cluster knows.
-  if (staged && is_trial(version)) problem.severity = Severity::Warning;
+  if (staged && is_trial(version) && removed_by(version).empty())
+    problem.severity = Severity::Warning;
   report(context, std::move(problem));
 }
 

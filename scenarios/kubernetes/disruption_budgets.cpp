@@ -108,6 +108,18 @@ void leave_budget(Context& context, const SourceLocation& where) {
   context.files.left_alone.push_back({"PodDisruptionBudgets of pods that are not here", where});
 }
 
+// Where pods of its namespace are here: of a file with the budget alone nobody knows.
+void tell_of_nobody(Context& context, const DisruptionBudget& budget) {
+  const bool any = std::ranges::any_of(context.files.pods, [&](const PodFile& pod) {
+    return namespace_of(pod.space) == budget.space;
+  });
+  if (!any) return;
+  report(context, Code::KindNotChecked, budget.value.where,
+         fmt::format("the budget selects none of the pods of namespace {} that are here",
+                     budget.space.substr(0, 60)),
+         "spec.selector goes by labels of the pods");
+}
+
 void tell_of_none(Context& context, const DisruptionBudget& budget, const Selected& selected,
                   bool is_fewest) {
   const std::string who = selected.sets.front()->object.substr(0, 60);
@@ -155,7 +167,10 @@ void apply_disruption_budgets(Context& context) {
   std::vector<const PodFile*> held;  // by one budget or another
   for (const DisruptionBudget& budget : context.budgets) {
     const Selected selected = selected_by(budget, context.files.pods, Scale::Most);
-    if (selected.sets.empty()) leave_budget(context, budget.value.where);
+    if (selected.sets.empty()) {
+      leave_budget(context, budget.value.where);
+      tell_of_nobody(context, budget);
+    }
     if (selected.pods == 0) continue;
     const bool allows_none = evictable(budget, selected) == 0;
     if (!says_none(budget)) {

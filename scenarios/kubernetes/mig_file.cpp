@@ -130,6 +130,23 @@ void read_part(Context& context, const Node& item, MigConfigFile& config) {
   config.parts.push_back(std::move(part));
 }
 
+// Entries for the same boards alone: a filter may tell them apart.
+void judge_twice_listed(Context& context, const MigConfigFile& config) {
+  for (auto part = config.parts.begin(); part != config.parts.end(); ++part) {
+    for (const std::int64_t index : part->devices.value_or(std::vector<std::int64_t>{})) {
+      const auto first = std::find_if(config.parts.begin(), part, [&](const MigPartFile& other) {
+        return other.filters == part->filters && other.devices &&
+               std::ranges::find(*other.devices, index) != other.devices->end();
+      });
+      if (first == part) continue;
+      return warn(context, Code::SettingConflict, part->where,
+                  fmt::format("GPU {} is in two entries of {}: it can have the layout of one",
+                              index, config.name.substr(0, kMostShown)),
+                  "name each GPU once");
+    }
+  }
+}
+
 // GPUs of the node that no entry names.
 void judge_unlisted(Context& context, const MigConfigFile& config) {
   std::vector<std::int64_t> listed;
@@ -141,8 +158,10 @@ void judge_unlisted(Context& context, const MigConfigFile& config) {
   listed.erase(std::unique(listed.begin(), listed.end()), listed.end());
   const auto count = static_cast<std::int64_t>(listed.size());
   if (listed.empty()) return;
-  // EC2 has types with 1, 2, 4, 8 and 16 GPUs.
-  const bool is_whole_node = listed.back() == count - 1 && (count & (count - 1)) == 0;
+  // EC2 has types with 1, 2, 4 and 8 of these GPUs; indexes above them are of none.
+  constexpr std::int64_t kMostGpus = 8;
+  const bool is_whole_node =
+      listed.back() == count - 1 && (count >= kMostGpus || (count & (count - 1)) == 0);
   if (is_whole_node && count > 1) return;
   report(
       context, Code::MigDevicesUnlisted, config.where,
@@ -185,6 +204,7 @@ void read_mig_file(Context& context, const Node& document) {
     }
     for (const NodePtr& item : entry.value->items) read_part(context, *item, config);
     judge_unlisted(context, config);
+    judge_twice_listed(context, config);
     context.files.mig_configs.push_back(std::move(config));
   }
 }

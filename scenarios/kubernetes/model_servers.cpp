@@ -36,12 +36,18 @@ std::string_view value_of(const std::vector<std::string>& words, std::string_vie
   return {};
 }
 
+// Whether all of the text is one.
+template <class Number>
+bool from_text(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
 // Above 0 and at most `most`.
 template <class Number>
 std::optional<Number> number_of(std::string_view text, Number most) {
   Number number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return {};
+  if (!from_text(text, number)) return {};
   return number > 0 && number <= most ? std::optional(number) : std::nullopt;
 }
 
@@ -80,6 +86,8 @@ std::optional<std::int64_t> size_of(const std::vector<std::string>& words, Flags
 void take_memory(std::string_view share, VllmArguments& arguments) {
   if (const auto part = number_of(share, 1.0)) {
     arguments.memory_hundredths = std::max(1, static_cast<int>(std::floor(*part * 100 + 1e-9)));
+  } else if (double any = 0; from_text(share, any)) {
+    arguments.memory_refused = share;
   }
 }
 
@@ -150,6 +158,7 @@ VllmArguments of_vllm(const ContainerFile& container) {
   arguments.spans_pods = container.command.find("ray") != std::string::npos ||
                          container.command.find("nnodes") != std::string::npos;
   arguments.quantization = value_of(words, {"--quantization", "-q"});
+  arguments.dtype = value_of(words, "--dtype");
   arguments.has_fp8_cache = value_of(words, "--kv-cache-dtype").starts_with("fp8");
   arguments.prefix_caching = std::ranges::find(words, "--no-enable-prefix-caching") == words.end();
   if (const auto length = value_of(words, "--max-model-len"); !length.empty()) {

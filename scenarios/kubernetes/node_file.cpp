@@ -154,10 +154,11 @@ void judge_node_group(Context& context, const Node& item, const NodeGroupFile& g
 }
 
 // Source: docs.aws.amazon.com/eks, kubernetes-versions-extended, "Kubernetes 1.33".
+constexpr std::int64_t kNoAmazonLinux2From = 33;
+
 void judge_amazon_linux_2(Context& context, const Node& item, std::int64_t minor) {
-  constexpr std::int64_t kNoneFrom = 33;
   const bool has_own = item.find("ami") != nullptr || item.find("launchTemplate") != nullptr;
-  if (minor < kNoneFrom || has_own) return;
+  if (minor < kNoAmazonLinux2From || has_own) return;
   report(
       context,
       make_diagnostic(
@@ -166,6 +167,20 @@ void judge_amazon_linux_2(Context& context, const Node& item, std::int64_t minor
               "AWS has no image of Amazon Linux 2 for Kubernetes 1.{}: no node of the group starts",
               minor),
           "amiFamily: AmazonLinux2023, or Bottlerocket"));
+}
+
+// Zones of another region than the cluster's; what a template is still to fill in is left alone.
+void judge_zones(Context& context, const Node* zones) {
+  const std::string& region = context.files.region;
+  for (const Node* zone : items_of(zones)) {
+    const bool is_name =
+        !region.empty() && (region + zone->text).find_first_of("${<") == region.npos;
+    if (!is_name || zone->text.starts_with(region)) continue;
+    report(
+        context, Code::ValueRange, zone->where,
+        fmt::format("{} is no zone of region {}", zone->text.substr(0, 40), region.substr(0, 40)),
+        "zones begin with the name of their region: " + region.substr(0, 40) + "a");
+  }
 }
 
 // Nodes are in these zones alone, where no subnets are named beside them: eksctl takes both.
@@ -201,6 +216,7 @@ void read_node_group(Context& context, const Node& item, std::string_view cluste
   group.maker = is_managed ? NodeMaker::ManagedGroup : NodeMaker::Eksctl;
   add_name(group, kEksctlGroupLabel);
   add_zones(item, group);
+  judge_zones(context, item.find("availabilityZones"));
   add_labels_of_others(group);
   if (is_managed) {
     add_name(group, kManagedGroupLabel);
@@ -232,6 +248,7 @@ void read_node_group(Context& context, const Node& item, std::string_view cluste
 void read_cluster_config(Context& context, const Node& object) {
   const std::string version = text_below(&object, {"metadata", "version"});
   context.files.region = text_below(&object, {"metadata", "region"});
+  judge_zones(context, object.find("availabilityZones"));
   std::set<std::string> names;
   for (const std::string_view list : {"managedNodeGroups", "nodeGroups"}) {
     const Node* groups = object.find(list);
@@ -270,6 +287,20 @@ void read_node(Context& context, const Node& object) {
   context.files.groups.push_back(std::move(group));
 }
 
+// The version of the cluster is in none of Karpenter's files.
+void judge_alias(Context& context, const Node& node_class) {
+  const Node* terms = node_below(&node_class, {"spec", "amiSelectorTerms"});
+  for (const Node* term : items_of(terms)) {
+    const Located<std::string> alias = located_below(term, {"alias"});
+    if (!alias.value.starts_with("al2@")) continue;
+    warn(context, Code::ValueRange, alias.where,
+         fmt::format("AWS has no image of Amazon Linux 2 for Kubernetes 1.{} and later: no node "
+                     "starts there",
+                     kNoAmazonLinux2From),
+         "alias: al2023@latest, or bottlerocket@latest");
+  }
+}
+
 bool uses_bottlerocket(const Node& node_class) {
   if (text_below(&node_class, {"spec", "amiFamily"}) == "Bottlerocket") return true;
   const Node* terms = node_below(&node_class, {"spec", "amiSelectorTerms"});
@@ -304,6 +335,7 @@ bool read_nodes(Context& context, const NodePtr& object, std::string_view kind) 
 void apply_node_classes(Context& context) {
   for (const auto& [node_class, source] : context.classes) {
     context.source = source;
+    judge_alias(context, *node_class);
     NodeClassFile file{text_below(node_class.get(), {"metadata", "name"})};
     NodeGroupFile image;
     const Node* user_data = node_below(node_class.get(), {"spec", "userData"});
@@ -358,6 +390,10 @@ bool is_set_by_others(std::string_view label) {
          label.starts_with("nvidia.com/") || label.starts_with("feature.node") ||
          label.starts_with("eks.amazonaws.com/") || label.starts_with("alpha.eksctl.io/") ||
          label.find(".amazonaws.com/") != label.npos;
+}
+
+bool is_late_label(std::string_view label) {
+  return label.starts_with("nvidia.com/") && label != kMigLabel;
 }
 
 bool is_gpu_type(std::string_view type) {

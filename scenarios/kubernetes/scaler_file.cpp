@@ -304,6 +304,16 @@ std::string_view without_zone(std::string_view cron) {
   return has_zone ? cron.substr(std::min(cron.find(' '), cron.size())) : cron;
 }
 
+void judge_given(Context& context, const Node& trigger,
+                 std::initializer_list<std::string_view> keys) {
+  for (const std::string_view key : keys) {
+    if (!text_below(&trigger, {"metadata", key}).empty()) continue;
+    report(context, Code::FieldMissing, place_below(trigger, {"metadata", key}),
+           fmt::format("the {} trigger has no {}", text_below(&trigger, {"type"}), key),
+           "KEDA refuses the trigger");
+  }
+}
+
 // Source: kedacore/keda v2.18, pkg/scalers/cron_scaler.go.
 void judge_cron(Context& context, const Node& trigger) {
   const Node* metadata = trigger.find("metadata");
@@ -311,10 +321,7 @@ void judge_cron(Context& context, const Node& trigger) {
   const auto refuse = [&](Code code, std::string_view key, const std::string& what) {
     report(context, code, place_below(*metadata, {key}), what, "KEDA refuses the trigger");
   };
-  for (const std::string_view key : {"timezone", "start", "end", "desiredReplicas"}) {
-    if (!text_below(metadata, {key}).empty()) continue;
-    refuse(Code::FieldMissing, key, fmt::format("the cron trigger has no {}", key));
-  }
+  judge_given(context, trigger, {"timezone", "start", "end", "desiredReplicas"});
   for (const std::string_view key : {"start", "end"}) {
     const std::string text = text_below(metadata, {key});
     const auto cron = parse_keda_cron(without_zone(text));
@@ -361,6 +368,10 @@ void judge_scaled_object(Context& context, const Node& object, const Node& spec)
       judge_wish(context, *trigger, most.value_or(kKedaMost));
     }
     const Node* metadata = node_below(trigger, {"metadata"});
+    // Source: kedacore/keda v2.18, pkg/scalers/prometheus_scaler.go, prometheusMetadata.
+    if (is_map(metadata) && text_below(trigger, {"type"}) == "prometheus") {
+      judge_given(context, *trigger, {"serverAddress", "query", "threshold"});
+    }
     for (const Entry& entry : entries_of(metadata)) {
       const Node* value = entry.value.get();
       if (value == nullptr || value->kind == Node::Kind::Text) continue;
@@ -413,6 +424,19 @@ void judge_second(Context& context, const ScalingFile& first, const ScalingFile&
        "keep one of the two");
 }
 
+// The HPA controller looks for the kind in this group, of whatever version; KEDA takes apps where
+// none is said. Source: kubernetes pkg/controller/podautoscaler/horizontal.go.
+void judge_target_group(Context& context, const Node& target, bool is_hpa) {
+  const std::string kind = text_below(&target, {"kind"});
+  const std::string version = text_below(&target, {"apiVersion"});
+  const bool is_of_apps = kind == "Deployment" || kind == "StatefulSet" || kind == "ReplicaSet";
+  if (!is_of_apps || version.starts_with("apps/") || (!is_hpa && version.empty())) return;
+  report(context, Code::ScalerTargetUnknown, place_below(target, {"apiVersion"}),
+         fmt::format("no {} is of apiVersion \"{}\": the autoscaler changes nothing", kind,
+                     version.substr(0, 60)),
+         "apiVersion: apps/v1");
+}
+
 // Whether its annotations let another scale the same pods.
 bool lets_others(const Node& object) {
   const Node* annotations = node_below(&object, {"metadata", "annotations"});
@@ -431,6 +455,7 @@ bool read_scaler(Context& context, const Node& object, std::string_view kind) {
   std::string target_kind = text_below(target, {"kind"});
   if (target_kind.empty()) target_kind = "Deployment";
   if (!is_hpa) judge_scaled_object(context, object, *spec);
+  if (is_map(target)) judge_target_group(context, *target, is_hpa);
   tell_left_out(context, *spec, is_hpa);
   ScalingFile scaling = is_hpa ? hpa_scaling(*spec) : keda_scaling(*spec);
   scaling.where = place_below(object, {"spec", "scaleTargetRef", "name"});

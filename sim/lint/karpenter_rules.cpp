@@ -184,11 +184,6 @@ void judge_cpu_pods(const LintInput& input, const NodeOffer& offer) {
       "a taint nvidia.com/gpu, NoSchedule: EKS adds the toleration to pods that ask for a GPU");
 }
 
-bool is_node_pool_that_grows(const NodeOffer& offer) {
-  return offer.group != nullptr && offer.group->kind == NodeGroupFile::Kind::NodePool &&
-         !offer.group->nodes;
-}
-
 // Whether Karpenter takes the nodes for such that have all that the pod asks for: an overlay may
 // say that they have none of it.
 bool is_known_to_hold(const LintInput& input, const NodeOffer& offer,
@@ -223,6 +218,39 @@ void judge_ties(const LintInput& input, const NodeOffer& offer) {
   }
 }
 
+// What the NodePools do not say of their nodes, Karpenter takes for absent from nodes to come.
+// Source: kubernetes-sigs/karpenter pkg/scheduling/requirements.go (Compatible).
+void judge_late_labels(const LintInput& input, const scenarios::PodFile& pod) {
+  if (!scenarios::asks_for_gpu(pod) || scenarios::goes_with_node(pod) || pod.has_ended) return;
+  std::vector<NodeRequirement> wanted;
+  for (const scenarios::KeyValue& label : pod.node_selector) {
+    wanted.push_back({label.key, "In", {label.value}, label.where});
+  }
+  if (pod.affinity.size() == 1) {
+    wanted.insert(wanted.end(), pod.affinity.front().begin(), pod.affinity.front().end());
+  }
+  for (const NodeRequirement& one : wanted) {
+    if (!scenarios::is_late_label(one.key) || scenarios::allows(one, std::nullopt)) continue;
+    bool any = false;
+    const bool may_have_it = std::ranges::any_of(input.offers, [&](const NodeOffer& offer) {
+      if (offer.group == nullptr) return true;
+      if (!may_select(pod, offer)) return false;
+      any = true;
+      return !is_node_pool_that_grows(offer) || label_of(*offer.group, one.key) != nullptr ||
+             contains(offer.group->requirements, one.key, &NodeRequirement::key);
+    });
+    if (!any || may_have_it) continue;
+    if (may_be_among_others(pod, input.files, input.catalogue, input.offers)) continue;
+    return input.tell(Code::NodesNeverLaunched, one.where,
+                      fmt::format("no node is started for these pods: nodes get {} once they have "
+                                  "joined, and Karpenter does not know it before",
+                                  one.key.substr(0, 60)),
+                      fmt::format("{}, or the label in spec.template.metadata.labels of the "
+                                  "NodePool",
+                                  scenarios::kGpuNameLabel));
+  }
+}
+
 bool is_wanted(const LintInput& input, std::string_view resource) {
   return std::ranges::any_of(input.files.pods, [&](const auto& pod) {
     return std::ranges::any_of(pod.containers, [&](const auto& container) {
@@ -234,6 +262,9 @@ bool is_wanted(const LintInput& input, std::string_view resource) {
 }  // namespace
 
 void lint_karpenter(const LintInput& input) {
+  for (const scenarios::PodFile& pod : input.files.pods) {
+    if (!pod.is_system) judge_late_labels(input, pod);
+  }
   for (const NodeOverlayFile& overlay : input.files.overlays) judge_overlay(input, overlay);
   for (const NodeOffer& offer : input.offers) {
     if (offer.group != nullptr) judge_cpu_pods(input, offer);

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -7,6 +9,7 @@
 
 #include "slicewise/lookup.hpp"
 
+#include "../world/parts.hpp"
 #include "lint_rules.hpp"
 
 // NodePools of which Karpenter starts no node, whatever pods ask for. Instance types that the
@@ -23,20 +26,6 @@ std::string words_of(const std::vector<std::string>& values) {
   return fmt::format("{}", fmt::join(values, ", ")).substr(0, 80);
 }
 
-// Karpenter has the names of GPUs in small letters.
-void judge_gpu_name(const LintInput& input, const NodeRequirement& requirement) {
-  if (requirement.key != scenarios::kGpuNameLabel || requirement.op != "In") return;
-  const auto has_capital = [](const std::string& name) {
-    return std::ranges::any_of(name, [](char c) { return c >= 'A' && c <= 'Z'; });
-  };
-  if (requirement.values.empty() || !std::ranges::all_of(requirement.values, has_capital)) return;
-  input.tell(Code::NodesNeverLaunched, requirement.where,
-             fmt::format("no instance type has the GPU name {}, as these labels are in small "
-                         "letters: no node is started",
-                         words_of(requirement.values)),
-             "write a10g, l4, l40s");
-}
-
 void judge_capacity_type(const LintInput& input, const NodeRequirement& requirement) {
   constexpr std::array<std::string_view, 3> kTypes = {"on-demand", "spot", "reserved"};
   if (requirement.key != scenarios::kCapacityTypeLabel || requirement.op != "In") return;
@@ -49,9 +38,15 @@ void judge_capacity_type(const LintInput& input, const NodeRequirement& requirem
       "on-demand, spot or reserved");
 }
 
-// "us-east-1z": zones of a region are counted from a, and none has come past f.
+// "us-east-1z": zones of a region are counted from a, and none has come past f. "us-east-1" is a
+// region, "us-east-1-wl1-bos-wlz-1" a zone.
 bool is_no_zone(std::string_view zone) {
   if (zone.size() < 2) return false;
+  const std::size_t last = zone.rfind('-');
+  const bool ends_in_digit = zone.back() >= '0' && zone.back() <= '9';
+  if (ends_in_digit && last != zone.npos && last != zone.find('-')) {
+    return zone.find_first_of("0123456789") > last;
+  }
   const char digit = zone[zone.size() - 2];
   return digit >= '0' && digit <= '9' && zone.back() > 'f' && zone.back() <= 'z';
 }
@@ -65,15 +60,51 @@ void judge_zone(const LintInput& input, const NodeRequirement& requirement) {
       "aws ec2 describe-availability-zones lists them");
 }
 
-// The types that it names, or all of the families that it names; nothing where it names none, or
-// one that is not known.
+// Whether only types with GPUs meet it; g and p are their letters.
+bool wants_gpus(const NodeRequirement& requirement) {
+  if (requirement.key.find("instance-gpu") != std::string::npos) {
+    return !scenarios::allows(requirement, std::nullopt);
+  }
+  return requirement.key.ends_with("/instance-category") && requirement.op == "In" &&
+         std::ranges::all_of(requirement.values, [](const std::string& letter) {
+           return letter.starts_with('g') || letter.starts_with('p');
+         });
+}
+
+// Whether it leaves types that the catalogue does not have: it has NVIDIA's.
+bool leaves_others(const NodeRequirement& requirement) {
+  if (requirement.key.find("instance-accelerator") != std::string::npos) return true;
+  if (!names_gpus(requirement)) return false;
+  if (requirement.op == "NotIn") return requirement.key.ends_with("/instance-gpu-manufacturer");
+  const auto is_of_others = [](const std::string& value) {
+    constexpr std::array<std::string_view, 4> kWords = {"amd", "habana", "radeon", "gaudi"};
+    return std::ranges::any_of(kWords, [&](auto word) { return value.starts_with(word); });
+  };
+  return !wants_gpus(requirement) || std::ranges::any_of(requirement.values, is_of_others);
+}
+
+// Of a pool that leaves it to Karpenter which, where the catalogue has all that may be meant.
+std::vector<const InstanceType*> gpu_types(const LintInput& input, const NodeGroupFile& pool) {
+  std::vector<const InstanceType*> types;
+  const bool has_gpus = contains(input.offers, &pool, &NodeOffer::group) ||
+                        std::ranges::any_of(pool.requirements, wants_gpus);
+  if (!has_gpus || std::ranges::any_of(pool.requirements, leaves_others)) return types;
+  for (const InstanceType& type : input.catalogue.instances) {
+    if (type.retired_on.empty()) types.push_back(&type);
+  }
+  return types;
+}
+
+// The types that it names, or all of the families that it names, else all with GPUs; nothing where
+// one is not known.
 std::vector<const InstanceType*> known_types(const LintInput& input, const NodeGroupFile& pool) {
   std::vector<const InstanceType*> types;
   const auto families =
       std::ranges::find_if(pool.requirements, [](const NodeRequirement& requirement) {
         return requirement.key == scenarios::kFamilyLabel && requirement.op == "In";
       });
-  if (pool.types.empty() && families != pool.requirements.end()) {
+  if (pool.types.empty() && families == pool.requirements.end()) return gpu_types(input, pool);
+  if (pool.types.empty()) {
     for (const std::string& family : families->values) {
       const std::size_t before = types.size();
       for (const InstanceType& type : input.catalogue.instances) {
@@ -90,6 +121,19 @@ std::vector<const InstanceType*> known_types(const LintInput& input, const NodeG
   return types;
 }
 
+// Which values of a label they have.
+std::vector<std::string> values_of(const std::vector<const InstanceType*>& types,
+                                   const std::string& key) {
+  std::set<std::string> values;
+  for (const InstanceType* type : types) {
+    const scenarios::NodeLabels labels = type_labels(*type);
+    if (const auto own = labels.find(key); own != labels.end() && own->second) {
+      values.insert(*own->second);
+    }
+  }
+  return {values.begin(), values.end()};
+}
+
 void judge_types(const LintInput& input, const NodeGroupFile& pool,
                  const std::vector<const InstanceType*>& types) {
   bool is_told = false;
@@ -97,11 +141,15 @@ void judge_types(const LintInput& input, const NodeGroupFile& pool,
     const auto fits = [&](const InstanceType* type) { return fulfils(*type, {&requirement, 1}); };
     if (std::ranges::any_of(types, fits)) continue;
     is_told = true;
-    input.tell(Code::NodesNeverLaunched, requirement.where,
-               fmt::format("none of the pool's instance types has {} {} {}: no node is started",
-                           requirement.key.substr(0, 60), requirement.op.substr(0, 20),
-                           words_of(requirement.values)),
-               "leave it out, or name types that have it");
+    const std::vector<std::string> values = values_of(types, requirement.key);
+    input.tell(
+        Code::NodesNeverLaunched, requirement.where,
+        fmt::format(
+            "none of the instance types that the pool may have has {} {} {}: no node is started",
+            requirement.key.substr(0, 60), requirement.op.substr(0, 20),
+            words_of(requirement.values)),
+        values.empty() ? "leave it out, or name types that have it"
+                       : fmt::format("they have {}", words_of(values)));
   }
   const auto fits_all = [&](const InstanceType* type) { return fulfils(*type, pool.requirements); };
   if (is_told || std::ranges::any_of(types, fits_all)) return;
@@ -128,13 +176,28 @@ void judge_limits(const LintInput& input, const NodeGroupFile& pool,
   }
 }
 
+// Source: karpenter.sh/docs/concepts/nodeclasses, capacityReservationSelectorTerms.
+void judge_reservations(const LintInput& input, const NodeGroupFile& pool) {
+  for (const NodeRequirement& requirement : pool.requirements) {
+    const bool is_only = requirement.key == scenarios::kCapacityTypeLabel &&
+                         requirement.op == "In" &&
+                         requirement.values == std::vector<std::string>{"reserved"};
+    if (!is_only || pool.has_reservations) continue;
+    input.tell(Code::NodesNeverLaunched, requirement.where,
+               fmt::format("its EC2NodeClass {} selects no capacity reservations: no node is "
+                           "started",
+                           pool.node_class.substr(0, 60)),
+               "capacityReservationSelectorTerms in the EC2NodeClass");
+  }
+}
+
 // Of files that have classes the pool's is missing.
 void judge_class(const LintInput& input, const NodeGroupFile& pool) {
   const auto& classes = input.files.node_classes;
   if (classes.empty() || pool.maker == scenarios::NodeMaker::AutoMode || pool.node_class.empty())
     return;
   if (contains(classes, pool.node_class, &scenarios::NodeClassFile::name)) {
-    return;
+    return judge_reservations(input, pool);
   }
   input.tell(
       Code::NodesNeverLaunched, pool.where,
@@ -151,7 +214,6 @@ void lint_launches(const LintInput& input) {
     for (const NodeRequirement& requirement : pool.requirements) {
       judge_capacity_type(input, requirement);
       judge_zone(input, requirement);
-      judge_gpu_name(input, requirement);
     }
     judge_class(input, pool);
     const std::vector<const InstanceType*> types = known_types(input, pool);

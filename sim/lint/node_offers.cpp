@@ -24,11 +24,7 @@ using scenarios::NodeGroupFile;
 using scenarios::NodeRequirement;
 using scenarios::PluginConfigFile;
 
-bool names_gpus(const NodeRequirement& requirement) {
-  return requirement.key.find("instance-gpu") != std::string::npos ||
-         requirement.key.find("instance-category") != std::string::npos ||
-         requirement.key == scenarios::kFamilyLabel;
-}
+constexpr std::string_view kSystemLabel = "kubernetes.io/os";
 
 bool is_gpu_amount(const scenarios::ResourceAmount& amount) {
   return amount.amount > 0 && scenarios::gpu_resource(amount.resource).has_value();
@@ -79,7 +75,10 @@ std::vector<scenarios::NodeLabels> labels_of(const NodeGroupFile& group,
     all.push_back(scenarios::labels_of_type(name.value));
   }
   if (all.empty()) all.emplace_back();
+  const bool is_pool = group.kind == NodeGroupFile::Kind::NodePool;
+  const bool says_system = contains(group.requirements, kSystemLabel, &NodeRequirement::key);
   for (scenarios::NodeLabels& labels : all) {
+    if (is_pool && !says_system) labels.emplace(kSystemLabel, "linux");
     for (const scenarios::KeyValue& own : group.labels) labels[own.key] = own.value;
   }
   return all;
@@ -267,6 +266,12 @@ class OfferBuilder {
 };
 
 }  // namespace
+
+bool names_gpus(const NodeRequirement& requirement) {
+  return requirement.key.find("instance-gpu") != std::string::npos ||
+         requirement.key.find("instance-category") != std::string::npos ||
+         requirement.key == scenarios::kFamilyLabel;
+}
 
 bool fulfils(const InstanceType& type, std::span<const NodeRequirement> requirements) {
   const scenarios::NodeLabels labels = type_labels(type);

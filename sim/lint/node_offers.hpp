@@ -58,9 +58,18 @@ struct NodeOffer {
 bool fulfils(const models::InstanceType& type,
              std::span<const scenarios::NodeRequirement> requirements);
 
+// Whether the requirement says something of GPUs, or of what types with GPUs are called.
+bool names_gpus(const scenarios::NodeRequirement& requirement);
+
 // Whether autoscalers know its GPUs: of a part of one EC2 says 0, unless a NodeOverlay says more.
 bool counts_gpus(const models::InstanceType& type, const scenarios::NodeGroupFile& group,
                  const scenarios::ClusterFiles& files);
+
+// Whether Karpenter starts its nodes when pods need them.
+inline bool is_node_pool_that_grows(const NodeOffer& offer) {
+  return offer.group != nullptr && offer.group->kind == scenarios::NodeGroupFile::Kind::NodePool &&
+         !offer.group->nodes;
+}
 
 // Whether the image of the nodes brings a device plugin.
 inline bool has_own_image(const scenarios::NodeGroupFile& group) {

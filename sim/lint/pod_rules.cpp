@@ -21,6 +21,18 @@ using scenarios::Taint;
 constexpr std::string_view kSharedSuffix = "-SHARED";
 constexpr std::int64_t kMillisOfCpu = 1000;
 
+// Some types EC2 sells in Capacity Blocks alone.
+bool is_sold(const LintInput& input, const NodeOffer& offer, const InstanceType& type) {
+  const auto asks_on_demand = [](const scenarios::NodeRequirement& one) {
+    return one.key == scenarios::kCapacityTypeLabel && one.op == "In" &&
+           one.values == std::vector<std::string>{"on-demand"};
+  };
+  const bool is_on_demand =
+      offer.group != nullptr && std::ranges::any_of(offer.group->requirements, asks_on_demand);
+  return !is_on_demand ||
+         !input.catalogue.prices.regions_with(type.name, models::PurchaseOption::OnDemand).empty();
+}
+
 class PodJudge {
  public:
   PodJudge(const LintInput& input, const PodFile& pod) : input_(input), pod_(pod) {}
@@ -365,6 +377,7 @@ class PodJudge {
     std::int64_t most_cpu = 0;
     std::int64_t most_memory = 0;
     std::int64_t most_gpus = 0;
+    bool may_share = false;  // nobody says whether the nodes give out more than they have
     for (const NodeOffer* offer : groups_) {
       if (offer->types.empty() || offer->types.size() < offer->group->types.size()) return;
       const auto own_cpu = allocatable_of(*offer->group, "cpu");
@@ -376,7 +389,8 @@ class PodJudge {
                                                 offer->daemon_memory_bytes);
       }
       const OfferedResource* gpu = offer->find(gpu_->resource);
-      if (!offer->is_known() || offer->may_have_mig) {
+      may_share = may_share || !offer->is_known() || offer->may_have_mig;
+      if (gpu == nullptr && may_share) {
         most_gpus = scenarios::kMostAmount;
       } else if (gpu != nullptr) {
         most_gpus = std::max(most_gpus, gpu->devices * gpu->replicas);
@@ -396,7 +410,16 @@ class PodJudge {
     };
     judge("cpu", most_cpu, "cpu", most_cpu / kMillisOfCpu);
     judge("memory", most_memory, "memory (GiB)", most_memory >> 30);
-    if (most_gpus > 0) judge(gpu_->resource, most_gpus, gpu_->resource, most_gpus);
+    if (most_gpus == 0) return;
+    if (!may_share) return judge(gpu_->resource, most_gpus, gpu_->resource, most_gpus);
+    if (const auto asked = wanted.find(gpu_->resource);
+        asked != wanted.end() && asked->second > most_gpus) {
+      input_.tell_as(Severity::Warning, Code::PodTooLarge, largest(gpu_->resource).where,
+                     fmt::format("{} {}, and the largest of these nodes has {} GPUs: Pending for "
+                                 "ever, unless they are shared",
+                                 asked->second, gpu_->resource.substr(0, 60), most_gpus),
+                     "ask for less, use a larger instance type, or spread the work over pods");
+    }
   }
 
   bool requires_cpus() const {
@@ -416,6 +439,7 @@ class PodJudge {
     bool any_usual = false;
     for (const NodeOffer* offer : groups_) {
       for (const InstanceType* type : offer->types) {
+        if (!is_sold(input_, *offer, *type)) continue;
         const bool is_usual = type->architecture == scenarios::kArchitectures.front();
         any_usual = any_usual || is_usual;
         if (!is_usual && other == nullptr) other = type;

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
+#include "slicewise/models/llm_step.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 
 #include "lint_rules.hpp"
 
-// How many GPUs vLLM is told to work on, and how many its container has.
-// Source: docs.vllm.ai, "Parallelism and Scaling".
+// How many GPUs vLLM is told to work on, and how many its container has; what it refuses when it
+// starts. Source: docs.vllm.ai, "Parallelism and Scaling", "Engine Arguments".
 namespace slicewise::sim::lint {
 namespace {
 
@@ -49,12 +51,117 @@ void judge_gpus(const LintInput& input, const ContainerFile& container) {
   }
 }
 
+// The largest GPU of the nodes that the pod may get.
+struct LargestGpu {
+  Bytes memory;
+  std::string name;
+  bool has_bfloat16 = false;  // any of them: of compute capability 8.0 and later
+};
+
+// Nullopt: no file says which types these are.
+std::optional<LargestGpu> largest_gpu(const LintInput& input, const scenarios::PodFile& pod) {
+  LargestGpu largest;
+  for (const NodeOffer& offer : input.offers) {
+    if (offer.group != nullptr && !may_run_on(pod, offer)) continue;
+    if (offer.types.empty() || offer.types.size() < offer.group->types.size()) return std::nullopt;
+    for (const models::InstanceType* type : offer.types) {
+      const models::GpuModel* gpu = input.catalogue.find_gpu(type->gpu_model);
+      if (gpu == nullptr) return std::nullopt;
+      const Bytes memory = models::usable_memory(*type, *gpu);
+      largest.has_bfloat16 = largest.has_bfloat16 || gpu->compute_capability.size() > 3 ||
+                             gpu->compute_capability >= "8.0";
+      if (memory > largest.memory) largest = {memory, gpu->name, largest.has_bfloat16};
+    }
+  }
+  return largest.memory.count > 0 ? std::optional(largest) : std::nullopt;
+}
+
+const models::LlmModel* model_of(const LintInput& input, const scenarios::VllmArguments& vllm) {
+  std::vector<std::string> names;
+  for (const models::LlmModel& one : input.catalogue.llm_models) names.push_back(one.name);
+  const scenarios::ServedModel served = scenarios::served_model(vllm, "", names);
+  return served.is_quantised ? nullptr : input.catalogue.find_llm_model(served.name);
+}
+
+double shown_gibibytes(double bytes) { return in_gibibytes({static_cast<std::int64_t>(bytes)}); }
+
+// The least that each of its GPUs holds: its part of the weights, and of the cache one request of
+// the longest.
+void judge_room(const LintInput& input, const scenarios::VllmArguments& vllm,
+                const models::LlmModel& model, const LargestGpu& gpu, const SourceLocation& where) {
+  if (!vllm.not_simulated.empty() || vllm.spans_pods || !vllm.memory_refused.empty()) return;
+  const auto tensor = static_cast<int>(vllm.tensor_parallel_size.value_or(0));
+  const auto stages = static_cast<double>(vllm.pipeline_parallel_size.value_or(0));
+  if (tensor < 1 || stages < 1 || (tensor > 1 && !model.shape)) return;
+  const double part = tensor > 1 ? models::cache_part(*model.shape, tensor) : 1;
+  const auto memory = static_cast<double>(gpu.memory.count);
+  const double room = memory * vllm.memory_hundredths / 100;
+  const double weights = static_cast<double>(model.weights.count) / tensor / stages;
+  const double token = static_cast<double>(model.kv_bytes_per_token.count) * part / stages /
+                       (vllm.has_fp8_cache ? 2 : 1);
+  const std::int64_t longest = vllm.max_model_len.value_or(0);
+  const std::string of_gpu = fmt::format("vLLM has {} % of the {:.1f} GiB of a {}",
+                                         vllm.memory_hundredths, shown_gibibytes(memory), gpu.name);
+  if (weights > room) {
+    input.tell(Code::GpuOom, where,
+               fmt::format("the weights of {} take {:.1f} GiB of each GPU, and {}", model.title,
+                           shown_gibibytes(weights), of_gpu),
+               "more GPUs and --tensor-parallel-size, GPUs with more memory, or quantised weights");
+  } else if (weights + token * static_cast<double>(longest) > room) {
+    input.tell(Code::GpuOom, where,
+               fmt::format("one request of --max-model-len {} takes {:.1f} GiB of cache beside "
+                           "{:.1f} GiB of weights, and {}: it ends when it starts",
+                           longest, shown_gibibytes(token * static_cast<double>(longest)),
+                           shown_gibibytes(weights), of_gpu),
+               fmt::format("--max-model-len of less than {:.0f}", (room - weights) / token));
+  }
+}
+
+void judge_flags(const LintInput& input, const scenarios::PodFile& pod,
+                 const ContainerFile& container) {
+  const auto vllm = scenarios::vllm_arguments(container);
+  if (!vllm || container.is_init) return;
+  if (!vllm->memory_refused.empty()) {
+    input.tell(Code::ValueRange, container.where,
+               fmt::format("--gpu-memory-utilization {}: vLLM takes a share above 0, at most 1, "
+                           "and ends when it starts",
+                           vllm->memory_refused.substr(0, 40)),
+               "0.9 is 90 %");
+  }
+  const models::LlmModel* model = model_of(input, *vllm);
+  const std::int64_t tensor = vllm->tensor_parallel_size.value_or(1);
+  const bool can_share = model == nullptr || !model->shape || tensor <= 1 ||
+                         models::can_share(*model->shape, static_cast<int>(tensor));
+  if (!can_share) {
+    return input.tell(Code::ValueRange, container.where,
+                      fmt::format("--tensor-parallel-size {} does not divide the {} heads of {}: "
+                                  "vLLM ends when it starts",
+                                  tensor, model->shape->heads, model->title),
+                      "2, 4 or 8");
+  }
+  const bool has_gpus =
+      contains(container.amounts, scenarios::kGpuResource, &scenarios::ResourceAmount::resource);
+  const auto gpu = has_gpus ? largest_gpu(input, pod) : std::nullopt;
+  if (!gpu) return;
+  if (vllm->dtype == "bfloat16" && !gpu->has_bfloat16) {
+    input.tell(Code::ValueRange, container.where,
+               fmt::format("--dtype bfloat16: vLLM takes it on GPUs of compute capability 8.0 and "
+                           "later, not on a {}, and ends when it starts",
+                           gpu->name),
+               "--dtype half");
+  }
+  if (model != nullptr) judge_room(input, *vllm, *model, *gpu, container.where);
+}
+
 }  // namespace
 
 void lint_vllm(const LintInput& input) {
   for (const scenarios::PodFile& pod : input.files.pods) {
-    if (pod.is_system || pod.works_together) continue;
-    for (const ContainerFile& container : pod.containers) judge_gpus(input, container);
+    if (pod.is_system) continue;
+    for (const ContainerFile& container : pod.containers) {
+      if (!pod.works_together) judge_gpus(input, container);
+      judge_flags(input, pod, container);
+    }
   }
 }
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "slicewise/portable_math.hpp"
-#include "slicewise/scenarios/node_requirements.hpp"
+#include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/sim/figure_text.hpp"
 
 #include "capacity_block.hpp"
@@ -516,8 +516,8 @@ std::optional<PoolModel> model_pool(const Scenario& scenario, const NodePool& po
   model.spot = model_spot(scenario, pool, catalogue, found);
   model.labels = node_labels(scenario, pool, *type, model);
   for (const auto& [key, value] : model.labels) {  // of GPU Feature Discovery, on the node itself
-    const bool late = key.starts_with("nvidia.com/") && key != scenarios::kMigLabel;
-    if (late && !pool.labels.contains(key)) model.late_labels.push_back(key);
+    if (scenarios::is_late_label(key) && !pool.labels.contains(key))
+      model.late_labels.push_back(key);
   }
   if (!price) return std::nullopt;
   model.price = *price;

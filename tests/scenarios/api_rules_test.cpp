@@ -268,17 +268,18 @@ TEST(ApiRules, ScalingToZeroNeedsAMetricWithoutPods) {
   EXPECT_NE(errors[0].message.find("minReplicas 0"), std::string::npos) << errors[0].message;
 }
 
-// Of a time, or of a cluster to come: each says what this one has.
-TEST(ApiRules, AVersionThatIsGoneIsAWarning) {
-  for (const auto& [version, kind, now] :
-       {std::tuple("autoscaling/v2beta2", "HorizontalPodAutoscaler", "autoscaling/v2"),
-        std::tuple("batch/v1beta1", "CronJob", "batch/v1"),
-        std::tuple("extensions/v1beta1", "Deployment", "apps/v1"),
-        std::tuple("policy/v1beta1", "PodDisruptionBudget", "policy/v1"),
-        std::tuple("resource.k8s.io/v1alpha2", "ResourceClaim", "resource.k8s.io/v1"),
-        std::tuple("karpenter.sh/v1beta1", "NodePool", "karpenter.sh/v1")}) {
-    const Diagnostics told = told_of(
-        std::string("apiVersion: ") + version + "\nkind: " + kind + "\n", Severity::Warning);
+// Each says what there is now: of what every cluster has lost, and of a time or a cluster to come.
+TEST(ApiRules, AVersionThatIsGoneIsAnErrorAndAnotherReleasesAWarning) {
+  using enum Severity;
+  for (const auto& [version, kind, now, severity] :
+       {std::tuple("autoscaling/v2beta2", "HorizontalPodAutoscaler", "autoscaling/v2", Error),
+        std::tuple("batch/v1beta1", "CronJob", "batch/v1", Error),
+        std::tuple("extensions/v1beta1", "Deployment", "apps/v1", Error),
+        std::tuple("policy/v1beta1", "PodDisruptionBudget", "policy/v1", Error),
+        std::tuple("resource.k8s.io/v1alpha2", "ResourceClaim", "resource.k8s.io/v1", Warning),
+        std::tuple("karpenter.sh/v1beta1", "NodePool", "karpenter.sh/v1", Error)}) {
+    const Diagnostics told =
+        told_of(std::string("apiVersion: ") + version + "\nkind: " + kind + "\n", severity);
     ASSERT_EQ(told.size(), 1U) << version;
     EXPECT_EQ(told[0].code, Code::ApiVersionUnknown);
     EXPECT_NE(told[0].help.find(std::string("write ") + now), std::string::npos) << told[0].help;

@@ -171,6 +171,25 @@ TEST(ImportK8s, PodsThatKeepNodesWithGpusAreNamed) {
   EXPECT_EQ(said("", node + "Node, name: ip-10-0-0-1}]"), 0);
 }
 
+// A run says that Karpenter starts none; without the selector it would start them.
+TEST(ImportK8s, LabelsThatKarpenterDoesNotKnowBeforeANodeJoinsStaySelected) {
+  const auto selected = [](const std::string& labels, const std::string& key) {
+    const Written result =
+        k8s({deployment("asr", "nodeSelector: {" + key + "}"),
+             "---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: gpu}\nspec: "
+             "{template: {metadata: {labels: {" +
+                 labels +
+                 "}}, spec: {requirements: [{key: node.kubernetes.io/instance-type, operator: In, "
+                 "values: [g5.xlarge]}]}}}\n"});
+    return std::pair(result.find("asr")->pod.node_selector.size(),
+                     result.said.count("labels that nodes of a scenario do not have"));
+  };
+  EXPECT_EQ(selected("", "nvidia.com/gpu.product: NVIDIA-A10G"), std::pair(1UL, 0L));
+  EXPECT_EQ(selected("", "feature.node.kubernetes.io/x: y"), std::pair(0UL, 1L));
+  EXPECT_EQ(selected("nvidia.com/gpu.count: \"1\"", "nvidia.com/gpu.count: \"1\""),
+            std::pair(1UL, 0L));
+}
+
 // They ran there: the plugin does not, or the GPU is broken.
 TEST(ImportK8s, NodesThatOfferNoGpuRunNoPods) {
   const auto node = [](const std::string& gpus) {

@@ -324,6 +324,10 @@ bool overlay_gives_gpus(const ClusterFiles& files, const NodeGroupFile& group,
 // Labels that programs set, so that the files need not show them.
 bool is_set_by_others(std::string_view label);
 
+// ... on nodes that have joined (GPU Feature Discovery): who starts nodes does not know them
+// before.
+bool is_late_label(std::string_view label);
+
 // Whether it has GPUs of NVIDIA's, by the form of the name: "g5.2xlarge", "p4d.24xlarge",
 // "gr6.4xlarge", not "m6i.large" or "g4ad.xlarge".
 bool is_gpu_type(std::string_view instance_type);

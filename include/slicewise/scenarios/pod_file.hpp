@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -205,6 +206,8 @@ PodPurpose purpose_of_kind(std::string_view kind);
 struct VllmArguments {
   std::string model;           // "meta-llama/Meta-Llama-3-8B-Instruct"; "" its command does not say
   int memory_hundredths = 90;  // of the GPU
+  std::string memory_refused{};  // a number for it that is not above 0 and at most 1; "" none
+  std::string dtype{};           // "bfloat16"; "" its command does not say
   std::optional<std::int64_t> max_sequences{};
   std::optional<std::int64_t> max_batched_tokens{};
   // GPUs of a copy of the model, which share its layers, times stages; copies. nullopt: no number
@@ -224,6 +227,14 @@ struct VllmArguments {
   bool can_sleep = false;                    // vLLM's --enable-sleep-mode
 };
 std::optional<VllmArguments> vllm_arguments(const ContainerFile& container);
+
+// Which of the catalogue's language models a server serves.
+struct ServedModel {
+  std::string name;           // "llama-3-8b-fp16/a10g", of this GPU where there is one; "" none
+  bool is_quantised = false;  // beside what that is
+};
+ServedModel served_model(const VllmArguments& served, const std::string& gpu,
+                         std::span<const std::string> models);
 
 // How a container starts a server of language models that batches as vLLM does, in vLLM's words.
 // Sources: the launchers' arguments in docs.sglang.io and
