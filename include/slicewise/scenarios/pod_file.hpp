@@ -230,8 +230,13 @@ std::optional<VllmArguments> vllm_arguments(const ContainerFile& container);
 
 // Which of the catalogue's language models a server serves.
 struct ServedModel {
-  std::string name;           // "llama-3-8b-fp16/a10g", of this GPU where there is one; "" none
-  bool is_quantised = false;  // beside what that is
+  std::string name;            // "llama-3-8b-fp16/a10g", of this GPU where there is one; "" none
+  bool is_quantised = false;   // beside what that is
+  std::string quantization{};  // in a scenario's words; "" of what is quantised: not simulated
+  bool is_slow = false;        // its kernels, beside those for AWQ and GPTQ
+  std::optional<std::int64_t> max_model_len{};  // absent: the catalogue's
+
+  bool is_simulated() const { return !is_quantised || !quantization.empty(); }
 };
 ServedModel served_model(const VllmArguments& served, const std::string& gpu,
                          std::span<const std::string> models);
