@@ -195,7 +195,7 @@ constexpr Field kPolicyFields[] = {
     field<&Policy::severity>(
         "severity", "Warn",
         "Deny: what fails it is refused, `run` ends with exit code 99. Require: so is what has no "
-        "figure that decides it (`plan`: as Deny). Warn: it is only said.")
+        "figure that decides it (studies: as Deny). Warn: it is only said.")
         .one_of(kPolicySeverities),
 };
 

@@ -80,7 +80,8 @@ void tell_of_target(Context& context, const std::tuple<std::string, std::string,
   for (const PodFile& pod : context.files.pods) {
     if (pod.kind != kind) continue;
     if (namespace_of(pod.space) == space) names.push_back(pod.object);
-    if (pod.object == name && !pod.space.empty()) elsewhere = &pod;
+    const bool is_said = !pod.space.empty() && scaling.says_namespace;
+    if (pod.object == name && is_said) elsewhere = &pod;
   }
   if (elsewhere != nullptr) {
     return report(context, Code::ScalerTargetUnknown, scaling.where,

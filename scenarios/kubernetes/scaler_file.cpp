@@ -459,12 +459,14 @@ bool read_scaler(Context& context, const Node& object, std::string_view kind) {
   tell_left_out(context, *spec, is_hpa);
   ScalingFile scaling = is_hpa ? hpa_scaling(*spec) : keda_scaling(*spec);
   scaling.where = place_below(object, {"spec", "scaleTargetRef", "name"});
+  const std::string space = text_below(&object, {"metadata", "namespace"});
+  scaling.says_namespace = !space.empty();
   if (is_hpa) {
     judge_measured(context, *spec);
     scaling.shares = shares_of_requests(*spec);
   }
-  std::tuple of(std::string(namespace_of(text_below(&object, {"metadata", "namespace"}))),
-                std::move(target_kind), text_below(target, {"name"}));
+  std::tuple of(std::string(namespace_of(space)), std::move(target_kind),
+                text_below(target, {"name"}));
   // The HPA that KEDA makes says less than the ScaledObject that it made it of.
   const bool is_made = is_hpa && node_below(&object, {"metadata", "ownerReferences"}) != nullptr;
   if (is_made) {

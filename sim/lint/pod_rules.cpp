@@ -389,8 +389,9 @@ class PodJudge {
                                                 offer->daemon_memory_bytes);
       }
       const OfferedResource* gpu = offer->find(gpu_->resource);
-      may_share = may_share || !offer->is_known() || offer->may_have_mig;
-      if (gpu == nullptr && may_share) {
+      const bool may_share_here = !offer->is_known() || offer->may_have_mig;
+      may_share = may_share || may_share_here;
+      if (gpu == nullptr && may_share_here) {
         most_gpus = scenarios::kMostAmount;
       } else if (gpu != nullptr) {
         most_gpus = std::max(most_gpus, gpu->devices * gpu->replicas);

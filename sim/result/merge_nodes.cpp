@@ -80,6 +80,8 @@ void add_gpus(const World& world, const PoolModel& pool, const std::string& node
     for (const NodeLayout::Domain& domain : layout.domains) {
       GpuResult gpu = gpu_result(pool.kinds[domain.kind], place, position);
       gpu.pods = pods_at_fullest(world, place.replications.front().domains[position++]);
+      const bool was_there = domain.at_start || gpu.time_busy_most > 0 || gpu.memory_peak.count > 0;
+      if (!was_there) continue;  // nos could have made it
       gpu.node = node;
       gpu.index = domain.gpu;
       gpu.model = pool.gpu->name;

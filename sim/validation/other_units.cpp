@@ -1,5 +1,4 @@
 #include <map>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -11,13 +10,18 @@ namespace slicewise::sim::profile_fit {
 namespace {
 
 constexpr double kOtherUnit = 20;  // times as long is no time of the same unit
-constexpr double kByChance = 0.9;  // of the time alone: less is not measured of the same thing
+constexpr double kByChance = 0.7;  // of the time alone: less is not measured of the same thing
 
 // Beside others nobody is faster than alone: such a row holds what all of them do together.
 void refuse_sums(const Company& company, Diagnostics& problems) {
-  std::set<int> batches;
-  for (const Measurement& alone : company.law) {
-    if (!is_time_alone(alone) || !batches.insert(alone.batch).second) continue;
+  std::map<int, const Measurement*> fastest;
+  for (const Measurement& m : company.law) {
+    if (!is_time_alone(m)) continue;
+    const Measurement*& known = fastest.try_emplace(m.batch, &m).first->second;
+    if (m.time < known->time) known = &m;
+  }
+  for (const auto& [batch, one] : fastest) {
+    const Measurement& alone = *one;
     for (const auto* rows : {&company.law, &company.turns}) {
       for (const Measurement& m : *rows) {
         if (m.batch != alone.batch || m.clients < 2 || m.slice != "full") continue;

@@ -279,6 +279,15 @@ bool add_places_of_nos(const Cutter& cutter, CutNode& node) {
                   "leave mig.nos out, or take p4d or p4de; dynamicMig of NVIDIA's DRA driver makes "
                   "MIG devices on demand on all of them");
   }
+  for (const std::string_view size : kNosSizes) {
+    const MigProfile* const profile = nos_profile(cutter.geometry, size);
+    if (profile != nullptr && profile->memory) continue;
+    return refuse(
+        Code::MigUnsupported,
+        fmt::format("nos makes instances of {}, which the catalogue does not know of the {}", size,
+                    cutter.geometry.gpu_model),
+        "add the profile and its memory to --catalogue, or leave mig.nos out");
+  }
   const std::vector<CutGpu::Instance> places = places_of(cutter.geometry);
   for (CutGpu& gpu : node.gpus) {
     const std::vector<CutGpu::Instance> made = std::exchange(gpu.instances, {});

@@ -170,7 +170,7 @@ TEST(UserCatalogue, RegistersAndSharedMemoryFollowFromTheComputeCapability) {
   EXPECT_EQ(laid->find_gpu("4090")->shared_memory_per_sm,
             catalogue().find_gpu("L4")->shared_memory_per_sm);
   const auto unknown = with_layer(catalogue(), {"new.yaml", R"(gpus:
-  - {name: X, computeCapability: "14.0", smCount: 100, memoryBandwidthGBps: 1, memoryTotalMib: 1,
+  - {name: X, computeCapability: "14.0", smCount: 100, memoryBandwidthGBps: 1000, memoryTotalMib: 24000,
      registerFileBytesPerSm: 262144}
 )"});
   ASSERT_FALSE(unknown.has_value());

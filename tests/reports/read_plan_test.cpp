@@ -1,4 +1,5 @@
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ sim::Plan small_plan() {
                           {"asr", "tts"},
                           {"3g.20gb", "1g.5gb"},
                           2});
+  option.pools.back().other_cuts = {{2, {{"7g.40gb", 1}}}};
   plan.options = {option};
   return plan;
 }
@@ -133,6 +135,11 @@ TEST(ReadPlan, NamesAreThoseOfTheScenario) {
     EXPECT_GT(d.where.line, 1);
     said.push_back(d.message);
   }
+  sim::PoolChoice too_many = small_plan().options.front().pools.front();
+  too_many.other_cuts.front().gpus = 8;
+  const auto of_gpus = check_plan_names(source, std::span(&too_many, 1), "/options/0", scenario,
+                                        models::load_catalogue());
+  EXPECT_EQ(of_gpus.front().message, "otherCuts has 8 of the 8 GPUs of a node");
   EXPECT_THAT(said, ElementsAre(HasSubstr("\"g4dn.huge\" is not in the catalogue"),
                                 "the scenario has no price plan \"savings\"",
                                 "the scenario has no workload \"tts\"",

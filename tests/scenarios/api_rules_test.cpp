@@ -313,8 +313,8 @@ INSTANTIATE_TEST_SUITE_P(
         RuleBroken{kIndexes, "0,2-4", "0,4-2", 13, "as 0,2-4"},
         RuleBroken{kIndexes, "0,2-4", "0-6", 13, "not below completions"},
         RuleBroken{kHeldJob, ", uid: 6a0a", "", 5, "made by the cluster"},
-        RuleBroken{kTaintedGroup, "nodeGroups", "managedNodeGroups", 7, "is a list"},
-        RuleBroken{kTaintedGroup, "\"true:NoSchedule\"", "true", 7, "is text"},
+        RuleBroken{kTaintedGroup, "nodeGroups", "managedNodeGroups", 7, "must be a list"},
+        RuleBroken{kTaintedGroup, "\"true:NoSchedule\"", "true", 7, "must be text"},
         RuleBroken{kIndexes, "succeededCount: 4", "succeededCount: 5", 13,
                    "no fewer than succeededCount"}));
 

@@ -62,7 +62,7 @@ spec:
   scaleTargetRef: {name: d}
   pollingInterval: 60
   minReplicaCount: 1
-  triggers: [{type: prometheus, metadata: {threshold: "5", query: vllm:num_requests_waiting}}]
+  triggers: [{type: prometheus, metadata: {serverAddress: "http://p:9090", threshold: "5", query: vllm:num_requests_waiting}}]
 )");
   ASSERT_TRUE(awake.find("d") && awake.find("d")->autoscaling);
   EXPECT_EQ(awake.find("d")->autoscaling->sync_period, seconds(15));

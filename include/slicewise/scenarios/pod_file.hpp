@@ -89,6 +89,7 @@ struct ScalingFile {
   std::vector<ReplicaWindow> windows;  // of KEDA's cron scaler
   std::string by;                      // "HorizontalPodAutoscaler/asr"; "" one that KEDA has made
   bool lets_others = false;            // scale the same pods, as its annotations say
+  bool says_namespace = false;         // else it is of that which kubectl or kustomize puts it into
   std::string every;  // syncPeriod, cooldown, scaleDownWindow, scaleUpWindow; "" unsaid
   std::string cooldown;
   std::string down_window;

@@ -16,6 +16,7 @@
 #include "../../run/replications.hpp"
 #include "../probe/islands.hpp"
 #include "../probe/loads.hpp"
+#include "../probe/pool_homes.hpp"
 #include "load_search.hpp"
 
 namespace slicewise::sim {
@@ -352,7 +353,7 @@ std::optional<double> MaxLoad::width() const {
 Expected<MaxLoad> find_max_load(const ScenarioSet& set, std::size_t variant,
                                 const Catalogue& catalogue, const MaxLoadOptions& options) {
   Subject subject;
-  subject.base = at_its_peak(set.variants[variant]);
+  subject.base = with_denials(at_its_peak(set.variants[variant]));
   auto targets = load_targets(subject.base, options.scale);
   if (!targets) return tl::unexpected(std::move(targets.error()));
   subject.targets = std::move(*targets);

@@ -254,7 +254,8 @@ std::vector<PoolFamily> FleetModel::families() const {
       }));
     }
     if (!type.shares_cut) {
-      cut.rows.push_back(row(t, gpus, [](const Need& need) { return need.room.mig; }));
+      cut.rows.push_back(row(t, gpus, [](const Need& need) { return need.room.mig.memory; }));
+      cut.rows.push_back(row(t, gpus, [](const Need& need) { return need.room.mig.compute; }));
     }
     all.push_back(std::move(cut));
   }

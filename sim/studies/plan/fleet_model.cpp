@@ -27,17 +27,22 @@ double ratio(std::int64_t part, std::int64_t whole) {
 
 double whole_nodes(double nodes) { return std::ceil(nodes - 1e-9); }
 
-// GPUs that its pods take in the smallest instances that hold them; nullopt: none does.
-std::optional<double> mig_gpus(const MigGeometry& geometry, const World& world,
-                               const WorkloadModel& workload) {
-  std::optional<double> least;
+// What its pods take in instances that hold them; nullopt: none does.
+std::optional<MigSlices> mig_slices(const MigGeometry& geometry, const World& world,
+                                    const WorkloadModel& workload) {
+  std::optional<MigSlices> least;
   for (const MigProfile& profile : geometry.profiles) {
     const bool holds = profile.memory && !profile.media_extensions && profile.max_count > 0 &&
                        *profile.memory >= pod_memory(world, workload);
-    if (holds) least = std::min(least.value_or(1), 1.0 / profile.max_count);
+    if (!holds) continue;
+    const MigSlices one{ratio(profile.memory_slices, geometry.memory_slices),
+                        ratio(profile.compute_slices, geometry.compute_slices)};
+    if (!least) least = one;
+    least = {std::min(least->memory, one.memory), std::min(least->compute, one.compute)};
   }
   if (!least) return std::nullopt;
-  return *least * workload.spec.pods_at_once();
+  const int pods = workload.spec.pods_at_once();
+  return MigSlices{least->memory * pods, least->compute * pods};
 }
 
 bool may_be(const PlanSpace& space, Strategy strategy) {
@@ -71,7 +76,8 @@ void Room::add(const Room& more) {
     sum.tickets += other.tickets;
     for (std::size_t k = 0; k < kPackings.size(); ++k) sum.packed[k] += other.packed[k];
     sum.least_nodes = std::max(sum.least_nodes, other.least_nodes);
-    sum.mig += other.mig;
+    sum.mig.memory += other.mig.memory;
+    sum.mig.compute += other.mig.compute;
     sum.company += other.company;
     sum.bears = std::min(sum.bears, other.bears);
     sum.largest_process = std::max(sum.largest_process, other.largest_process);
@@ -200,8 +206,11 @@ FleetModel::Need FleetModel::need_on(std::size_t t, const World& world) const {
                                         kPackings[k] * type.gpus);
     }
     room.least_nodes = std::max(room.least_nodes, least_nodes_alone(workload, type.gpus));
-    const auto mig = geometry == nullptr ? std::nullopt : mig_gpus(*geometry, world, workload);
-    room.mig += mig.value_or(std::numeric_limits<double>::infinity());
+    constexpr MigSlices kNone{std::numeric_limits<double>::infinity(), 0};
+    const MigSlices mig =
+        geometry == nullptr ? kNone : mig_slices(*geometry, world, workload).value_or(kNone);
+    room.mig.memory += mig.memory;
+    room.mig.compute += mig.compute;
     const GpuNeed gpu = gpu_need(world, workload);
     room.company += gpu.company;
     room.bears = std::min(room.bears, gpu.bears);
@@ -288,7 +297,7 @@ std::optional<FleetModel::Way> FleetModel::best_way(const Room& room) const {
       consider(std::max({host, nodes, std::ranges::max(need.packed)}), false);
     }
     if (need.several_gpus) continue;
-    if (type.mig) consider(std::max(host, need.mig / gpus), false);
+    if (type.mig) consider(std::max(host, need.mig.gpus() / gpus), false);
     const double calm = std::max(host, need.company / gpus / std::max(need.bears, 1e-6));
     for (const bool mps : {false, true}) {
       if (!(mps ? type.mps : type.turns)) continue;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <functional>
@@ -20,6 +21,15 @@ namespace slicewise::sim {
 // Groups of workloads by their numbers in the model, ascending.
 using Members = std::vector<std::size_t>;
 
+// GPUs, by the slices that pods take at the least: neither kind can be had twice. One over the most
+// instances of a GPU would be too much where instances of several sizes lie beside each other.
+struct MigSlices {
+  double memory = 0;
+  double compute = 0;
+
+  double gpus() const { return std::max(memory, compute); }
+};
+
 // What some groups take of a type's nodes together.
 struct RoomOnType {
   bool possible = true;
@@ -31,9 +41,9 @@ struct RoomOnType {
   double tickets = 0;                             // GPUs, where nothing is shared
   std::array<double, kPackings.size()> packed{};  // nodes, there: see packed_parts
   int least_nodes = 1;                            // ... whoever waits for whom
-  double mig = 0;                // GPUs, each pod in the smallest instance that holds it
-  double company = 0;            // GPUs that are busy
-  double bears = GpuNeed::kAny;  // how busy a shared GPU may be
+  MigSlices mig;                                  // of instances that hold its pods
+  double company = 0;                             // GPUs that are busy
+  double bears = GpuNeed::kAny;                   // how busy a shared GPU may be
   Bytes largest_process;
   std::vector<Bytes> largest_pods = {};  // largest first, no more than a GPU is shared among
 };

@@ -323,11 +323,7 @@ void add_hints(const BlockSearch& search, const PlanOptions& options, Plan& plan
 
 Expected<Plan> make_plan(const ScenarioSet& set, std::size_t variant, const Catalogue& catalogue,
                          const PlanOptions& options) {
-  Scenario base = as_judged(set.variants[variant]);
-  // What only the best option has, such as its headroom, is not asked of those beside it.
-  for (scenarios::Policy& policy : base.policies) {
-    if (policy.may_refuse()) policy.severity = scenarios::PolicySeverity::Deny;
-  }
+  const Scenario base = as_judged(set.variants[variant]);
   Diagnostics found;
   check_pods(base, "plans are", found);
   const PlanGoal goal = goal_for(base, options);

@@ -121,8 +121,14 @@ Expected<std::vector<PoolChoice>> pools_as_they_stand(const Scenario& scenario,
     } else if (pool.virtual_gpu || pool.nos || pool.hami || pool.kai || pool.dra ||
                !is_planned(model.strategy)) {
       found.push_back(no_words_for(pool, "its GPUs are shared by another plugin"));
+    } else if (pool.mig && pool.mig->nos) {
+      found.push_back(no_words_for(pool, "nos cuts its GPUs anew"));
     } else if (!cuts) {
       found.push_back(no_words_for(pool, "some of its GPUs are whole, or are cut anew"));
+    } else if (cuts->size() > 1 &&
+               (model.strategy != Strategy::Mig || model.healthy_gpus() < model.gpus_per_node)) {
+      found.push_back(
+          no_words_for(pool, "its GPUs are cut in different ways, and shared or not all healthy"));
     } else {
       World own;
       own.pools = {model};

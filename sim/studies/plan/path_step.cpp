@@ -35,10 +35,13 @@ bool nodes_may_stay(const PoolChoice& a, const PoolChoice& b) {
   return a.instance_type == b.instance_type && a.purchase == b.purchase;
 }
 
+bool are_cut_alike(const PoolChoice& a, const PoolChoice& b) {
+  return a.mig == b.mig && a.other_cuts == b.other_cuts;
+}
+
 // Pods that ask for the same go on.
 bool same_sharing(const PoolChoice& a, const PoolChoice& b) {
-  return a.strategy == b.strategy && a.replicas == b.replicas && a.mig == b.mig &&
-         a.other_cuts == b.other_cuts;
+  return a.strategy == b.strategy && a.replicas == b.replicas && are_cut_alike(a, b);
 }
 
 int in_common(const PoolChoice& a, const PoolChoice& b) {
@@ -121,7 +124,7 @@ PathStep step_between(const Scenario& base, std::vector<PoolChoice> from,
     const int kept = before == nullptr ? 0 : std::min(all_nodes(*before), all_nodes(pool));
     step.nodes_launched += all_nodes(pool) - kept;
     step.nodes_removed -= kept;
-    if (before != nullptr && before->mig != pool.mig) step.nodes_cut_anew += kept;
+    if (before != nullptr && !are_cut_alike(*before, pool)) step.nodes_cut_anew += kept;
     for (const std::string& name : pool.workloads) {
       const int restarted = pods_restarted(base, from, to, name);
       if (restarted == 0) continue;

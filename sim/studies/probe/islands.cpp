@@ -41,8 +41,9 @@ void visit_parts(Archive& archive, IslandFound& found) {
 // Nothing moves a pod, starts or ends one while requests come and go.
 bool pods_stay(const World& world) {
   if (!world.duration || world.changes_nodes() || !world.pipelines.empty()) return false;
-  const bool layouts_change = std::ranges::any_of(
-      world.pools, [](const PoolModel& pool) { return !pool.layout_changes.empty(); });
+  const bool layouts_change = std::ranges::any_of(world.pools, [](const PoolModel& pool) {
+    return !pool.layout_changes.empty() || pool.nos.has_value();
+  });
   // A claim keeps its pods on one node, whoever came first.
   const bool claims = std::ranges::any_of(world.pools, &PoolModel::dra);
   return !layouts_change && !claims &&

@@ -1,13 +1,16 @@
 #include "mig_layouts.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <iterator>
 #include <limits>
 #include <map>
-#include <set>
+#include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace slicewise::sim {
 namespace {
@@ -68,79 +71,120 @@ class LayoutSearch {
 
 int ceil_div(int a, int b) { return (a + b - 1) / b; }
 
-// How the GPUs of a node may be cut so that together they have a number of instances of each
-// profile.
+// The GPUs of a node that are cut in two or three ways: of all that have a name, as a node's label
+// of 63 characters gives it, those with which the fewest nodes hold the pods, and of these the
+// first of the fewest ways.
 class CutSearch {
  public:
-  CutSearch(const MigGeometry& geometry, const std::vector<ProfileNeed>& needs)
-      : geometry_(geometry), needs_(needs) {
+  static constexpr std::size_t kMostParts = 5;  // profiles of all ways
+
+  CutSearch(const MigGeometry& geometry, const std::vector<ProfileNeed>& needs, int gpus)
+      : geometry_(geometry), needs_(needs), gpus_(gpus) {
     std::vector<MigCount> counts;
     for (const ProfileNeed& need : needs) counts.push_back({need.profile->name, 0});
     fill(0, counts);
   }
 
-  // The cut of each GPU, full ones; empty: so many GPUs are too few.
-  std::vector<std::vector<MigCount>> run(std::vector<int> wanted, int gpus) {
-    cuts_.clear();
-    if (!hold(std::move(wanted), gpus)) cuts_.clear();
-    return cuts_;
+  // With fewer than so many nodes.
+  MixedLayout run(int nodes) {
+    best_ = {{}, nodes};
+    choose(0, 0, 0);
+    return best_.cuts.empty() ? MixedLayout{} : best_;
   }
 
  private:
+  static constexpr std::size_t kMostWays = 3;
+
+  struct Full {
+    std::vector<int> count;      // of each profile that is needed
+    std::size_t parts = 0;       // profiles that it has
+    std::uint32_t profiles = 0;  // ... bit by bit
+  };
+
   bool fits(const std::vector<MigCount>& counts) const {
     return models::place_instances(geometry_, counts).has_value();
   }
 
-  // Every layout beside which no instance of any of the profiles has room.
+  // Every layout beside which no instance of any of its own profiles has room.
   void fill(std::size_t at, std::vector<MigCount>& counts) {
-    if (at == counts.size()) {
-      for (MigCount& more : counts) {
-        ++more.count;
-        const bool has_room = fits(counts);
-        --more.count;
-        if (has_room) return;
-      }
-      full_.push_back(counts);
+    if (at < counts.size()) {
+      do {
+        fill(at + 1, counts);
+        ++counts[at].count;
+      } while (fits(counts));
+      counts[at].count = 0;
       return;
     }
-    const int before = counts[at].count;
-    do {
-      fill(at + 1, counts);
-      ++counts[at].count;
-    } while (fits(counts));
-    counts[at].count = before;
+    Full full;
+    for (std::size_t n = 0; n < counts.size(); ++n) {
+      full.count.push_back(counts[n].count);
+      if (counts[n].count == 0) continue;
+      ++full.parts;
+      full.profiles |= std::uint32_t{1} << n;
+      ++counts[n].count;
+      const bool has_room = fits(counts);
+      --counts[n].count;
+      if (has_room) return;
+    }
+    if (full.parts > 0) full_.push_back(std::move(full));
   }
 
-  bool hold(std::vector<int> wanted, int gpus) {
-    std::size_t first = 0;
-    while (first < wanted.size() && wanted[first] == 0) ++first;
-    if (first == wanted.size()) return true;
-    int slices = 0;
-    for (std::size_t n = 0; n < wanted.size(); ++n) {
-      slices += wanted[n] * needs_[n].profile->memory_slices;
+  void choose(std::size_t from, std::size_t parts, std::uint32_t profiles) {
+    const bool holds_each = profiles == (std::uint32_t{1} << needs_.size()) - 1;
+    if (holds_each && chosen_.size() > 1) share_out(0, gpus_);
+    if (chosen_.size() == kMostWays || static_cast<int>(chosen_.size()) == gpus_) return;
+    for (std::size_t f = from; f < full_.size(); ++f) {
+      const Full& full = full_[f];
+      if (parts + full.parts > kMostParts) continue;
+      chosen_.push_back({&full, 0});
+      choose(f + 1, parts + full.parts, profiles | full.profiles);
+      chosen_.pop_back();
     }
-    if (slices > gpus * geometry_.memory_slices) return false;
-    wanted.push_back(gpus);
-    if (failed_.contains(wanted)) return false;
-    for (const std::vector<MigCount>& cut : full_) {
-      if (cut[first].count == 0) continue;
-      std::vector<int> left;
-      for (std::size_t n = 0; n < cut.size(); ++n) {
-        left.push_back(std::max(0, wanted[n] - cut[n].count));
-      }
-      cuts_.push_back(cut);
-      if (hold(std::move(left), gpus - 1)) return true;
-      cuts_.pop_back();
-    }
-    failed_.insert(std::move(wanted));
-    return false;
   }
+
+  void share_out(std::size_t at, int left) {
+    const int others = static_cast<int>(chosen_.size() - at) - 1;
+    if (others == 0) {
+      chosen_[at].gpus = left;
+      return consider();
+    }
+    for (int gpus = 1; gpus + others <= left; ++gpus) {
+      chosen_[at].gpus = gpus;
+      share_out(at + 1, left - gpus);
+    }
+  }
+
+  void consider() {
+    int nodes = 1;
+    for (std::size_t n = 0; n < needs_.size(); ++n) {
+      int on_node = 0;
+      for (const Chosen& one : chosen_) on_node += one.gpus * one.full->count[n];
+      nodes = std::max(nodes, ceil_div(needs_[n].pods, on_node));
+    }
+    const bool fewer_ways = nodes == best_.nodes && chosen_.size() < best_.cuts.size();
+    if (nodes >= best_.nodes && !fewer_ways) return;
+    best_ = {{}, nodes};
+    for (const Chosen& one : chosen_) {
+      MigCut& cut = best_.cuts.emplace_back(MigCut{one.gpus, {}});
+      for (std::size_t n = 0; n < needs_.size(); ++n) {
+        const int count = one.full->count[n];
+        if (count > 0) cut.mig.push_back({needs_[n].profile->name, count});
+      }
+    }
+    std::ranges::stable_sort(best_.cuts, std::greater<>(), &MigCut::gpus);
+  }
+
+  struct Chosen {
+    const Full* full = nullptr;
+    int gpus = 0;
+  };
 
   const MigGeometry& geometry_;
   const std::vector<ProfileNeed>& needs_;
-  std::vector<std::vector<MigCount>> full_;
-  std::vector<std::vector<MigCount>> cuts_;
-  std::set<std::vector<int>> failed_;  // instances that are wanted, GPUs that are left
+  int gpus_;
+  std::vector<Full> full_;
+  std::vector<Chosen> chosen_;
+  MixedLayout best_;
 };
 
 // By their slices, wherever they are.
@@ -153,32 +197,6 @@ int least_nodes(const MigGeometry& geometry, const std::vector<ProfileNeed>& nee
   }
   return std::max(ceil_div(memory, gpus * geometry.memory_slices),
                   ceil_div(compute, gpus * geometry.compute_slices));
-}
-
-// Equal ones together, the most first; GPUs that nobody needs are cut as most are.
-std::vector<MigCut> together(const std::vector<std::vector<MigCount>>& gpus, int gpus_per_node) {
-  std::vector<MigCut> cuts;
-  for (std::vector<MigCount> mig : gpus) {
-    std::erase_if(mig, [](const MigCount& count) { return count.count == 0; });
-    const auto same = std::ranges::find(cuts, mig, &MigCut::mig);
-    if (same == cuts.end()) {
-      cuts.push_back({1, std::move(mig)});
-    } else {
-      ++same->gpus;
-    }
-  }
-  std::ranges::stable_sort(cuts, std::greater<>(), &MigCut::gpus);
-  cuts.front().gpus += gpus_per_node - static_cast<int>(gpus.size());
-  return cuts;
-}
-
-// A node's label, which has 63 characters, names the layout.
-bool has_a_name(const std::vector<MigCut>& cuts) {
-  constexpr std::size_t kMostCuts = 3;
-  constexpr std::size_t kMostParts = 5;
-  std::size_t parts = 0;
-  for (const MigCut& cut : cuts) parts += cut.mig.size();
-  return cuts.size() <= kMostCuts && parts <= kMostParts;
 }
 
 // Of the profiles that hold a pod, so many are tried, smallest first.
@@ -323,24 +341,9 @@ int nodes_for(const std::vector<MigCount>& layout, const std::vector<ProfileNeed
 
 MixedLayout mixed_layout(const MigGeometry& geometry, const std::vector<ProfileNeed>& needs,
                          int gpus_per_node, int nodes) {
-  if (needs.size() < 2 || gpus_per_node < 2) return {};
-  int most = 0;
-  for (const ProfileNeed& need : needs) most = std::max(most, need.pods);
-  const int least = least_nodes(geometry, needs, gpus_per_node);
-  if (least >= nodes) return {};
-  CutSearch search(geometry, needs);
-  std::vector<int> before;
-  for (int n = least; n < nodes && n <= most; ++n) {
-    std::vector<int> wanted;
-    for (const ProfileNeed& need : needs) wanted.push_back(ceil_div(need.pods, n));
-    if (wanted == before) continue;
-    const auto gpus = search.run(wanted, gpus_per_node);
-    before = std::move(wanted);
-    if (gpus.empty()) continue;
-    std::vector<MigCut> cuts = together(gpus, gpus_per_node);
-    return has_a_name(cuts) ? MixedLayout{std::move(cuts), n} : MixedLayout{};
-  }
-  return {};
+  if (needs.size() < 2 || needs.size() > CutSearch::kMostParts) return {};
+  if (least_nodes(geometry, needs, gpus_per_node) >= nodes) return {};
+  return CutSearch(geometry, needs, gpus_per_node).run(nodes);
 }
 
 }  // namespace slicewise::sim

@@ -35,8 +35,8 @@ struct MixedLayout {
   int nodes = 0;
 };
 
-// With the fewest nodes that there can be, by exact search, and of three cuts and five parts at
-// most. REQUIRES: as best_layout.
+// Of all that have up to three cuts with five profiles in all, which have a name, those with the
+// fewest nodes, by exact search. REQUIRES: as best_layout.
 MixedLayout mixed_layout(const MigGeometry& geometry, const std::vector<ProfileNeed>& needs,
                          int gpus_per_node, int nodes);
 

@@ -172,7 +172,16 @@ Scenario without_queues(Scenario scenario) {
   return scenario;
 }
 
-Scenario as_judged(Scenario scenario) { return at_its_peak(without_queues(std::move(scenario))); }
+Scenario with_denials(Scenario scenario) {
+  for (scenarios::Policy& policy : scenario.policies) {
+    if (policy.may_refuse()) policy.severity = scenarios::PolicySeverity::Deny;
+  }
+  return scenario;
+}
+
+Scenario as_judged(Scenario scenario) {
+  return with_denials(at_its_peak(without_queues(std::move(scenario))));
+}
 
 namespace {
 

@@ -81,7 +81,9 @@ bool have_mps_alike(const NodePool& own, const NodePool& pool) {
 // Whether pods meet the same devices, whatever these are called.
 bool share_alike(const NodePool& own, const NodePool& pool, const PoolChoice& choice,
                  const Catalogue& catalogue) {
-  const bool other_plugin = own.virtual_gpu || own.nos || own.kai || own.dra || own.hami;
+  const bool cut_by_nos = own.mig && own.mig->nos;
+  const bool other_plugin =
+      own.virtual_gpu || own.nos || own.kai || own.dra || own.hami || cut_by_nos;
   if (other_plugin || pool.hami || own.vgpu || pool.vgpu) return false;
   if (!are_cut_alike(own, pool, catalogue)) return false;
   const std::vector<std::string> mine = devices_of(own, choice);

@@ -315,6 +315,59 @@ TEST(MigLayouts, GpusThatAreNotAllCutAlikeAreFoundWhereTheyNeedFewerNodes) {
   EXPECT_GT(mixed, 10);
 }
 
+// Of layouts for the fewest nodes most have more parts than a name takes; one of those that have a
+// name is found.
+TEST(MigLayouts, OfThoseThatHaveANameTheFewestNodes) {
+  const models::MigGeometry& geometry = *demo::catalogue().find_mig("H100-SXM5-80GB");
+  std::vector<ProfileNeed> needs;
+  for (const auto& [name, pods] : std::map<std::string, int>{
+           {"1g.10gb", 46}, {"1g.20gb", 42}, {"3g.40gb", 21}, {"7g.80gb", 28}}) {
+    needs.push_back(
+        {&*std::ranges::find(geometry.profiles, name, &models::MigProfile::name), pods});
+  }
+  ASSERT_TRUE(best_layout(geometry, needs, 8).empty());
+  const MixedLayout found = mixed_layout(geometry, needs, 8, 100);
+  EXPECT_EQ(found.nodes, 7);
+  EXPECT_LE(found.cuts.size(), 3U);
+}
+
+// The scenario that runs it, its text, and a step of a path from it.
+TEST(MigLayouts, GpusThatAreNotAllCutAlikeAreAPoolOfAScenario) {
+  scenarios::Scenario base = demo::scenario(demo::pool(0), {demo::training(3), demo::training(20)});
+  base.workloads[0].name.value = "big";
+  base.workloads[1].name.value = "small";
+  PoolChoice choice;
+  choice.instance_type = "p4d.24xlarge";
+  choice.strategy = Strategy::Mig;
+  choice.mig = {{"1g.5gb", 7}};
+  choice.other_cuts = {{3, {{"7g.40gb", 1}}}};
+  choice.workloads = {"big", "small"};
+  choice.mig_profiles = {"7g.40gb", "1g.5gb"};
+  EXPECT_EQ(describe(choice),
+            "1 x p4d.24xlarge, MIG 7x1g.5gb but 1x7g.40gb on 3 GPUs of each node");
+  const scenarios::Scenario planned =
+      planned_scenario(base, std::span(&choice, 1), demo::catalogue());
+  const scenarios::MigLayout& layout = *planned.node_pools.front().mig;
+  EXPECT_EQ(layout.config.value, "7x-1g.5gb-3of1x-7g.40gb");
+  const auto& entries = layout.configs.at(layout.config.value);
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_EQ(entries[0].devices, (std::vector<int>{0, 1, 2, 3, 4}));
+  EXPECT_EQ(entries[1].devices, (std::vector<int>{5, 6, 7}));
+  EXPECT_EQ(planned.workloads[0].pod.extended.front().name.value, "nvidia.com/mig-7g.40gb");
+  EXPECT_EQ(planned.workloads[1].pod.extended.front().name.value, "nvidia.com/mig-1g.5gb");
+  const World world = demo::world(planned);
+  const auto& domains = world.pools.front().layouts.front().domains;
+  EXPECT_EQ(domains.size(), 5U * 7 + 3);
+  const auto again = pools_as_they_stand(planned, demo::catalogue());
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->front().mig, choice.mig);
+  EXPECT_EQ(again->front().other_cuts, choice.other_cuts);
+  PoolChoice alike = choice;
+  alike.other_cuts.clear();
+  EXPECT_EQ(step_between(base, {choice}, {alike}).nodes_cut_anew, 1);
+  EXPECT_EQ(step_between(base, {choice}, {choice}).nodes_cut_anew, 0);
+}
+
 // Every combination for 54 workloads would be 4^54 worlds.
 TEST(MigLayouts, OfManyWorkloadsOfAFewSizesAreFew) {
   std::vector<scenarios::Workload> workloads;

@@ -502,5 +502,33 @@ TEST(PlannedScenario, TolerationsOfWhatPodsAskedForStay) {
   EXPECT_EQ(demo::result(shared).pods.succeeded, 2);
 }
 
+// Instances of two sizes beside each other are more than the most of either would say: one 3g.20gb
+// and four 1g.5gb are a whole A100, and no 1/2 + 4/7 of it.
+TEST(Plan, NoOptionIsBelowTheBoundOfMigLayouts) {
+  std::vector<Workload> workloads;
+  for (const auto& [pods, memory] : std::map<int, int>{{8, 15}, {32, 3}}) {
+    Workload api =
+        demo::service(pods, 1, milliseconds(10), scenarios::ServiceTime::Law::Deterministic);
+    api.name.value = fmt::format("api-{}", memory);
+    api.measured->device.value = "A100-SXM4-40GB";
+    api.gpu_memory.resident = gibibytes(memory);
+    api.objectives.push_back(limit(scenarios::Figure::LatencyP95, seconds(5)));
+    workloads.push_back(std::move(api));
+  }
+  Scenario scenario = demo::scenario(demo::pool(0), workloads);
+  scenario.node_pools.front().instance_type.value = "p4d.24xlarge";
+  scenario.duration = seconds(60);
+  PlanOptions options = small_space();
+  options.instance_types = {"p4d.24xlarge"};
+  options.strategies = {"mig"};
+  options.split = true;
+  const auto plan = make_plan(set_with(scenario), 0, demo::catalogue(), options);
+  ASSERT_TRUE(plan);
+  ASSERT_FALSE(plan->options.empty());
+  ASSERT_TRUE(plan->least_monthly);
+  EXPECT_EQ(plan->options.front().pools.front().nodes, 1);
+  EXPECT_LE(*plan->least_monthly, to_dollars(plan->options.front().figures.monthly) + 0.01);
+}
+
 }  // namespace
 }  // namespace slicewise::sim
