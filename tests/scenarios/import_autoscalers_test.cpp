@@ -138,7 +138,7 @@ const std::string kOffice =
     R"(  - {type: cron, metadata: {timezone: Europe/Berlin, start: "0 7 * * 1-5", end: "0 20 * * 1-5", desiredReplicas: "8"}}
 )";
 const std::string kByQueue =
-    R"(  - {type: prometheus, metadata: {threshold: "5", query: vllm:num_requests_waiting}}
+    R"(  - {type: prometheus, metadata: {serverAddress: "http://p", threshold: "5", query: vllm:num_requests_waiting}}
 )";
 const std::string kByCpu = R"(  - {type: cpu, metadata: {value: "60"}}
 )";
