@@ -148,8 +148,8 @@ struct LlmModel {
   // do not have it, catalogues give their T_w without. 0: T_w was measured with all that there is.
   std::int64_t head_parameters = 0;
   double head_s = 0;
-  std::optional<LlmLayers> shape;                // several GPUs can share what has one
-  std::optional<int> context_length;             // tokens that it takes (max_position_embeddings)
+  std::optional<LlmLayers> shape;     // several GPUs can share what has one
+  std::optional<int> context_length;  // tokens that it takes (max_position_embeddings)
   std::string source;
   std::string date;                               // when the source was read
   std::map<std::string, std::string> provenance;  // figure -> "measured ...", "estimate ..."
