@@ -42,8 +42,8 @@ void keep_tolerated(const Scenario& base, const PodTemplate& before, PodTemplate
 // workload is in a queue, in today's pools neither. Pods without a GPU are left to today's nodes,
 // too.
 Scenario without_queues(Scenario scenario);
-// Policies of severity Require as those of Deny: what the best configuration alone has, or none that is looked at,
-// such as headroom, is not asked of each.
+// Policies of severity Require as those of Deny: what the best configuration alone has, or none
+// that is looked at, such as headroom, is not asked of each.
 Scenario with_denials(Scenario scenario);
 // Says so of queues, where there are any: "plans are".
 void tell_of_queues(const Scenario& scenario, std::string_view what_is, Diagnostics& notes);
