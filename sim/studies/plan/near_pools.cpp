@@ -34,6 +34,7 @@ class NearPools {
     std::ranges::stable_sort(order, std::greater<>(), [](const auto& one) { return one.first; });
     if (order.size() > model_.size()) order.resize(model_.size());
     std::vector<KnownPools::Question> questions;
+    questions.reserve(order.size());
     for (const auto& [likely, members] : order) questions.push_back({*members, worth_of(*members)});
     return questions;
   }

@@ -81,6 +81,7 @@ class CutSearch {
   CutSearch(const MigGeometry& geometry, const std::vector<ProfileNeed>& needs, int gpus)
       : geometry_(geometry), needs_(needs), gpus_(gpus) {
     std::vector<MigCount> counts;
+    counts.reserve(needs.size());
     for (const ProfileNeed& need : needs) counts.push_back({need.profile->name, 0});
     fill(0, counts);
   }
