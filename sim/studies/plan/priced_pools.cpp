@@ -54,10 +54,10 @@ KnownColumns PricedPools::choose_anew() {
 // Those are likely to stand that differ little from others that do: of many groups that finds more
 // than the pools that closed forms allow, of which hardly any stands.
 void PricedPools::look_near() {
-  constexpr int kMostRounds = 8;
+  constexpr int kMostNearRounds = 8;
   constexpr double kLeastGain = 0.0005;
   double before = std::numeric_limits<double>::infinity();
-  for (int n = 0; n < kMostRounds && !search_.probes.interrupted(); ++n) {
+  for (int n = 0; n < kMostNearRounds && !search_.probes.interrupted(); ++n) {
     const KnownColumns known = known_.columns(found_.cost());
     const double least = sum_of(known.worth);
     if (least > before * (1 - kLeastGain)) return;
