@@ -1,8 +1,9 @@
 #include "catalog_value.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <cstddef>
 #include <iterator>
+#include <string>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -14,97 +15,69 @@ namespace {
 
 using Kind = CatalogValue::Kind;
 
-class JsonReader {
- public:
-  explicit JsonReader(std::string_view text) : text_(text) {}
+using Json = nlohmann::json;
 
-  CatalogDocument read() {
-    if (!read_value(out_.root) || next() != '\0') out_.root = {};
-    return std::move(out_);
+// A container that is open does not move: only the innermost one grows.
+class JsonReader final : public nlohmann::json_sax<Json> {
+ public:
+  explicit JsonReader(CatalogDocument& out) : out_(out) {}
+
+  bool null() override { return add(Kind::Null) != nullptr; }
+  bool boolean(bool value) override {
+    add(Kind::Flag)->flag = value;
+    return true;
+  }
+  bool number_integer(Json::number_integer_t value) override {
+    CatalogValue& added = *add(Kind::Integer);
+    added.integer = value;
+    added.number = static_cast<double>(value);
+    return true;
+  }
+  bool number_unsigned(Json::number_unsigned_t value) override {
+    if (std::in_range<std::int64_t>(value)) return number_integer(static_cast<std::int64_t>(value));
+    return number_float(static_cast<double>(value), {});
+  }
+  bool number_float(Json::number_float_t value, const std::string& /*text*/) override {
+    add(Kind::Number)->number = value;
+    return true;
+  }
+  bool string(std::string& value) override {
+    add(Kind::Text)->text = out_.texts.emplace_back(std::move(value));
+    return true;
+  }
+  bool binary(Json::binary_t& /*value*/) override { return false; }
+  bool start_object(std::size_t /*size*/) override { return open(Kind::Object); }
+  bool start_array(std::size_t /*size*/) override { return open(Kind::List); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool key(std::string& value) override {
+    key_ = out_.texts.emplace_back(std::move(value));
+    return true;
+  }
+  bool parse_error(std::size_t /*at*/, const std::string& /*token*/,
+                   const Json::exception& /*what*/) override {
+    return false;
   }
 
  private:
-  // The first character that is no white space; '\0' at the end.
-  char next() {
-    while (at_ < text_.size() && text_[at_] <= ' ') ++at_;
-    return at_ < text_.size() ? text_[at_] : '\0';
+  CatalogValue* add(Kind kind) {
+    CatalogValue& added = open_.empty() ? out_.root : open_.back()->members.emplace_back();
+    added.kind = kind;
+    added.key = std::exchange(key_, {});
+    return &added;
   }
-
-  bool takes(std::string_view word) {
-    if (next() == '\0' || !text_.substr(at_).starts_with(word)) return false;
-    at_ += word.size();
+  bool open(Kind kind) {
+    open_.push_back(add(kind));
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
     return true;
   }
 
-  // NOLINTNEXTLINE(misc-no-recursion): as deep as the files that ship
-  bool read_value(CatalogValue& out) {
-    switch (next()) {
-      case '{':
-        return read_members(out, Kind::Object, "}");
-      case '[':
-        return read_members(out, Kind::List, "]");
-      case '"':
-        out.kind = Kind::Text;
-        return read_text(out.text);
-      case 't':
-      case 'f':
-        out.kind = Kind::Flag;
-        out.flag = takes("true");
-        return out.flag || takes("false");
-      case 'n':
-        return takes("null");
-      default:
-        return read_number(out);
-    }
-  }
-
-  // NOLINTNEXTLINE(misc-no-recursion): as deep as the files that ship
-  bool read_members(CatalogValue& out, Kind kind, std::string_view end) {
-    out.kind = kind;
-    ++at_;
-    if (takes(end)) return true;
-    do {
-      CatalogValue& member = out.members.emplace_back();
-      const bool named =
-          kind == Kind::List || (next() == '"' && read_text(member.key) && takes(":"));
-      if (!named || !read_value(member)) return false;
-    } while (takes(","));
-    return takes(end);
-  }
-
-  bool read_text(std::string_view& out) {
-    std::size_t end = text_.find('"', at_ + 1);
-    const bool is_escaped = text_.substr(at_, end - at_).find('\\') != text_.npos;
-    if (is_escaped) {
-      for (end = at_ + 1; end < text_.size() && text_[end] != '"'; ++end) {
-        if (text_[end] == '\\') ++end;
-      }
-    }
-    if (end >= text_.size()) return false;
-    out = text_.substr(at_ + 1, end - at_ - 1);
-    if (is_escaped) {
-      const auto escaped = nlohmann::json::parse(text_.substr(at_, end + 1 - at_), nullptr, false);
-      if (!escaped.is_string()) return false;
-      out = out_.unescaped.emplace_back(escaped.get<std::string>());
-    }
-    at_ = end + 1;
-    return true;
-  }
-
-  bool read_number(CatalogValue& out) {
-    const char* const begin = text_.data() + at_;
-    const char* const end = text_.data() + text_.size();
-    const auto [stop, error] = std::from_chars(begin, end, out.number);
-    if (error != std::errc()) return false;
-    const auto whole = std::from_chars(begin, stop, out.integer);
-    out.kind = whole.ec == std::errc() && whole.ptr == stop ? Kind::Integer : Kind::Number;
-    at_ += static_cast<std::size_t>(stop - begin);
-    return true;
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-  CatalogDocument out_;
+  CatalogDocument& out_;
+  std::vector<CatalogValue*> open_;  // outermost first
+  std::string_view key_;             // of the member to come
 };
 
 Kind kind_of(const nlohmann::json& json) {
@@ -122,7 +95,12 @@ const CatalogValue* CatalogValue::find(std::string_view name) const {
   return kind == Kind::Object ? find_or_null(members, name, &CatalogValue::key) : nullptr;
 }
 
-CatalogDocument read_json(std::string_view text) { return JsonReader(text).read(); }
+CatalogDocument read_json(std::string_view text) {
+  CatalogDocument out;
+  JsonReader reader(out);
+  if (!Json::sax_parse(text, &reader)) out.root = {};
+  return out;
+}
 
 // NOLINTNEXTLINE(misc-no-recursion): located_json() takes nothing that is deep
 CatalogValue value_of(const nlohmann::json& json) {

@@ -10,8 +10,8 @@
 
 namespace slicewise::models {
 
-// A value in a file of the catalogue. Every program reads some 15,000 of them when it starts: texts
-// are views of the file, and the members of an object stand in one block.
+// A value in a file of the catalogue. Every program reads some 15,000 of them when it starts: the
+// members of an object stand in one block, in the file's order.
 struct CatalogValue {
   enum class Kind : std::uint8_t { Null, Flag, Integer, Number, Text, List, Object };
 
@@ -27,11 +27,11 @@ struct CatalogValue {
 };
 
 struct CatalogDocument {
-  CatalogValue root;                  // Null where the text is no JSON
-  std::deque<std::string> unescaped;  // texts that the file has not as they are
+  CatalogValue root;              // Null where the text is no JSON
+  std::deque<std::string> texts;  // keys, too; values are views of them
 };
 
-// The JSON of a file that ships, which must outlive the document.
+// The JSON of a file that ships. Its values must not outlive the document.
 CatalogDocument read_json(std::string_view text);
 
 // A user's JSON, which must outlive the value.
