@@ -12,6 +12,7 @@
 #include "slicewise/scenarios/kai_part.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
+#include "../fields/check_scalar.hpp"
 #include "manifest_reader.hpp"
 #include "pod_sets.hpp"
 #include "pod_spec.hpp"
@@ -246,16 +247,20 @@ class PodJudge {
   // The plugin of AWS, which stops beyond what MPS takes, and the MPS daemon beside it. Source:
   // awslabs/aws-virtual-gpu-device-plugin 51832a5, main.go, manifests/device-plugin.yml.
   void read_virtual_gpus(const ContainerFile& container) {
-    constexpr std::string_view kFlag = "--vgpu=";
+    constexpr std::string_view kFlag = "-vgpu";  // or --vgpu, and = or a space before the number
     constexpr std::int64_t kMostClients = 48;
     VirtualGpuDaemonFile daemon{.where = container.where};
-    if (const std::size_t at = container.command.find(kFlag); at != std::string::npos) {
-      daemon.per_gpu = std::atoi(container.command.c_str() + at + kFlag.size());
+    const std::string_view command = container.command;
+    const std::size_t at = command.rfind(kFlag);
+    if (at != command.npos && at + kFlag.size() < command.size()) {
+      const std::string_view number = command.substr(at + kFlag.size() + 1);
+      daemon.per_gpu =
+          to_integer(number.substr(0, number.find_first_of(" \n"))).value_or(daemon.per_gpu);
     }
     for (const ContainerFile& beside : pod_.containers) {
       for (const KeyValue& variable : beside.env) {
         if (variable.key != "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE") continue;
-        daemon.active_threads = std::atoi(variable.value.c_str());
+        daemon.active_threads = to_integer(variable.value).value_or(0);
       }
     }
     if (daemon.per_gpu > kMostClients) {
