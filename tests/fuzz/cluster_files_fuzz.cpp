@@ -10,8 +10,10 @@
 #include "slicewise/reports/diagnostics_text.hpp"
 #include "slicewise/sim/lint.hpp"
 
-// NOLINTNEXTLINE(readability-identifier-naming): the name that libFuzzer looks for
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+#include "fuzz_target.hpp"
+
+const fuzz::Target cluster_files_fuzz("cluster_files_fuzz", [](const std::uint8_t* data,
+                                                               std::size_t size) {
   using namespace slicewise;  // NOLINT(google-build-using-namespace)
   static const models::Catalogue catalogue = models::load_catalogue();
   const std::string text(reinterpret_cast<const char*>(data), size);
@@ -26,4 +28,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string shown = reports::diagnostics_text(report.findings, sources, {}) +
                             reports::check_github(report) + reports::check_sarif(report);
   return shown.empty() ? std::abort(), 0 : 0;
-}
+});

@@ -10,6 +10,8 @@
 #include "slicewise/reports/diagnostics_text.hpp"
 #include "slicewise/scenarios/import.hpp"
 
+#include "fuzz_target.hpp"
+
 namespace {
 
 using slicewise::scenarios::Imported;
@@ -31,11 +33,11 @@ void import(ImportKind kind, const slicewise::SourceText& source) {
 
 }  // namespace
 
-// NOLINTNEXTLINE(readability-identifier-naming): the name that libFuzzer looks for
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+const fuzz::Target cluster_import_fuzz("cluster_import_fuzz", [](const std::uint8_t* data,
+                                                                 std::size_t size) {
   const slicewise::SourceText source{"fuzz", {reinterpret_cast<const char*>(data), size}};
   for (const ImportKind kind : {ImportKind::Pods, ImportKind::Prometheus, ImportKind::K8s}) {
     import(kind, source);
   }
   return 0;
-}
+});

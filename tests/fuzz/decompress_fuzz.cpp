@@ -7,8 +7,10 @@
 
 #include "slicewise/scenarios/decompress.hpp"
 
-// NOLINTNEXTLINE(readability-identifier-naming): the name that libFuzzer looks for
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+#include "fuzz_target.hpp"
+
+const fuzz::Target decompress_fuzz("decompress_fuzz", [](const std::uint8_t* data,
+                                                         std::size_t size) {
   constexpr std::size_t kMost = 1U << 20U;
   const auto files =
       slicewise::scenarios::unpacked({"fuzz", {reinterpret_cast<const char*>(data), size}}, kMost);
@@ -18,4 +20,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // What is not packed is handed through, whatever its size.
   if (bytes > kMost && bytes > size) std::abort();
   return 0;
-}
+});

@@ -12,8 +12,10 @@
 #include "slicewise/reports/difference.hpp"
 #include "slicewise/reports/result_report.hpp"
 
-// NOLINTNEXTLINE(readability-identifier-naming): the name that libFuzzer looks for
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+#include "fuzz_target.hpp"
+
+const fuzz::Target difference_fuzz("difference_fuzz", [](const std::uint8_t* data,
+                                                         std::size_t size) {
   namespace reports = slicewise::reports;
   // The bytes up to the first NUL are the old document, the rest the new one.
   const std::string bytes(reinterpret_cast<const char*>(data), size);
@@ -35,4 +37,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool printed = !reports::difference_table(*difference, {}, true).empty() &&
                        !reports::difference_json(*difference).empty();
   return printed || failed.empty() ? 0 : 1;
-}
+});

@@ -11,6 +11,8 @@
 #include "slicewise/reports/diagnostics_text.hpp"
 #include "slicewise/scenarios/import.hpp"
 
+#include "fuzz_target.hpp"
+
 namespace {
 
 using slicewise::scenarios::ImportKind;
@@ -35,8 +37,8 @@ const std::array<Importer, 12> kChoices = {{{ImportKind::Openb, ""},
 
 }  // namespace
 
-// NOLINTNEXTLINE(readability-identifier-naming): the name that libFuzzer looks for
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+const fuzz::Target job_importers_fuzz("job_importers_fuzz", [](const std::uint8_t* data,
+                                                               std::size_t size) {
   using namespace slicewise;  // NOLINT(google-build-using-namespace)
   if (size < 2) return 0;
   const Importer& choice = kChoices[data[0] % kChoices.size()];
@@ -56,4 +58,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto again = scenarios::read_job_trace({"csv", csv});
   if (!again || scenarios::job_trace_csv(*again) != csv) std::abort();
   return 0;
-}
+});

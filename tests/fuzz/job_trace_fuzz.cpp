@@ -10,8 +10,9 @@
 #include "slicewise/reports/diagnostics_text.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
 
-// NOLINTNEXTLINE(readability-identifier-naming): the name that libFuzzer looks for
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+#include "fuzz_target.hpp"
+
+const fuzz::Target job_trace_fuzz("job_trace_fuzz", [](const std::uint8_t* data, std::size_t size) {
   using namespace slicewise;  // NOLINT(google-build-using-namespace)
   const SourceText source{"fuzz", {reinterpret_cast<const char*>(data), size}};
   const auto trace = scenarios::read_job_trace(source);
@@ -26,4 +27,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (scenarios::job_trace_csv(*from_csv) != csv) std::abort();
   if (scenarios::job_trace_csv(*from_binary) != csv) std::abort();
   return 0;
-}
+});

@@ -12,8 +12,9 @@
 #include "slicewise/reports/studies.hpp"
 #include "slicewise/sim/plan.hpp"
 
-// NOLINTNEXTLINE(readability-identifier-naming): the name that libFuzzer looks for
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+#include "fuzz_target.hpp"
+
+const fuzz::Target plan_fuzz("plan_fuzz", [](const std::uint8_t* data, std::size_t size) {
   using namespace slicewise;  // NOLINT(google-build-using-namespace)
   static const models::Catalogue catalogue = models::load_catalogue();
   const SourceText source{"plan.json", std::string(reinterpret_cast<const char*>(data), size)};
@@ -34,4 +35,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!files && files.error().empty()) std::abort();
   }
   return 0;
-}
+});

@@ -9,8 +9,10 @@
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/reports/diagnostics_text.hpp"
 
-// NOLINTNEXTLINE(readability-identifier-naming): the name that libFuzzer looks for
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+#include "fuzz_target.hpp"
+
+const fuzz::Target price_file_fuzz("price_file_fuzz", [](const std::uint8_t* data,
+                                                         std::size_t size) {
   static const slicewise::models::Catalogue catalogue = slicewise::models::load_catalogue();
   const slicewise::SourceText source{"fuzz", {reinterpret_cast<const char*>(data), size}};
   const auto book = slicewise::models::with_overrides(catalogue, source);
@@ -18,4 +20,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (book.error().empty()) std::abort();
   const std::string text = slicewise::reports::diagnostics_text(book.error(), {source}, {});
   return text.empty() ? std::abort(), 0 : 0;
-}
+});

@@ -10,11 +10,13 @@
 #include "slicewise/scenarios/import.hpp"
 #include "slicewise/scenarios/load.hpp"
 
+#include "fuzz_target.hpp"
+
 using slicewise::scenarios::ImportKind;
 
 namespace {
 
-bool is_read(const std::string& trace) {
+bool is_request_trace(const std::string& trace) {
   static const slicewise::SourceText scenario{
       "fuzz.yaml",
       "{apiVersion: slicewise.dev/v1alpha1, kind: Scenario, metadata: {name: fuzz}, spec: "
@@ -30,14 +32,14 @@ bool is_read(const std::string& trace) {
 
 }  // namespace
 
-// NOLINTNEXTLINE(readability-identifier-naming): the name that libFuzzer looks for
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+const fuzz::Target request_importers_fuzz("request_importers_fuzz", [](const std::uint8_t* data,
+                                                                       std::size_t size) {
   constexpr ImportKind kKinds[] = {ImportKind::Azure, ImportKind::Mooncake, ImportKind::BurstGpt};
   if (size == 0) return 0;
   const std::size_t choice = data[0] % 4;
   const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
   if (choice == 3) {
-    is_read("SWREQ001" + text);
+    is_request_trace("SWREQ001" + text);
     return 0;
   }
   slicewise::scenarios::ImportOptions options;
@@ -45,9 +47,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const slicewise::SourceText file{"log", text};
   const auto result = slicewise::scenarios::import_log(kKinds[choice], {&file, 1}, options);
   if (!result) return result.error().empty() ? std::abort(), 0 : 0;
-  if (!is_read(slicewise::scenarios::trace_csv(*result))) std::abort();
-  if (!is_read(slicewise::scenarios::trace_binary(*result))) std::abort();
+  if (!is_request_trace(slicewise::scenarios::trace_csv(*result))) std::abort();
+  if (!is_request_trace(slicewise::scenarios::trace_binary(*result))) std::abort();
   if (slicewise::scenarios::scenario_of(*result, kKinds[choice], options).yaml.empty())
     std::abort();
   return 0;
-}
+});

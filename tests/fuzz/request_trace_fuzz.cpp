@@ -9,8 +9,10 @@
 #include "slicewise/reports/diagnostics_text.hpp"
 #include "slicewise/scenarios/load.hpp"
 
-// NOLINTNEXTLINE(readability-identifier-naming): the name that libFuzzer looks for
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+#include "fuzz_target.hpp"
+
+const fuzz::Target request_trace_fuzz("request_trace_fuzz", [](const std::uint8_t* data,
+                                                               std::size_t size) {
   static const slicewise::SourceText scenario{
       "fuzz.yaml",
       "{apiVersion: slicewise.dev/v1alpha1, kind: Scenario, metadata: {name: fuzz}, spec: "
@@ -25,4 +27,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text =
       slicewise::reports::diagnostics_text(loaded.error(), {scenario, trace}, {});
   return text.empty() ? std::abort(), 0 : 0;
-}
+});

@@ -9,12 +9,14 @@
 #include "slicewise/reports/diagnostics_text.hpp"
 #include "slicewise/scenarios/load.hpp"
 
-// NOLINTNEXTLINE(readability-identifier-naming): the name that libFuzzer looks for
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+#include "fuzz_target.hpp"
+
+const fuzz::Target scenario_loader_fuzz("scenario_loader_fuzz", [](const std::uint8_t* data,
+                                                                   std::size_t size) {
   const slicewise::SourceText source{"fuzz", {reinterpret_cast<const char*>(data), size}};
   const auto loaded = slicewise::scenarios::load_scenario(source);
   if (loaded) return 0;
   if (loaded.error().empty()) std::abort();
   const std::string text = slicewise::reports::diagnostics_text(loaded.error(), {source}, {});
   return text.empty() ? std::abort(), 0 : 0;
-}
+});

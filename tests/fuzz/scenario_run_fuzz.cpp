@@ -19,6 +19,7 @@
 #include "slicewise/sim/world.hpp"
 
 #include "../../scenarios/fields/fields.hpp"
+#include "fuzz_target.hpp"
 
 // From libFuzzer.
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
@@ -193,11 +194,7 @@ class Draw {
   const std::vector<std::string>& inputs_;
 };
 
-}  // namespace
-
-// NOLINTBEGIN(readability-identifier-naming): the names that libFuzzer looks for
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
-                                               std::size_t max_size, unsigned seed) {
+std::size_t mutated(std::uint8_t* data, std::size_t size, std::size_t max_size, unsigned seed) {
   Input input = parts_of({reinterpret_cast<const char*>(data), size});
   Draw draw(seed, values_of(input.file));
   constexpr std::size_t kMostSettings = 8;
@@ -219,7 +216,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
   return text.size();
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+int run_a_minute(const std::uint8_t* data, std::size_t size) {
   static const slicewise::models::Catalogue catalogue = slicewise::models::load_catalogue();
   const scenarios::LoadedScenario loaded =
       load(parts_of({reinterpret_cast<const char*>(data), size}));
@@ -240,4 +237,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
-// NOLINTEND(readability-identifier-naming)
+
+}  // namespace
+
+const fuzz::Target scenario_run_fuzz("scenario_run_fuzz", run_a_minute, mutated);

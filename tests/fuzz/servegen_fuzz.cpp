@@ -11,11 +11,13 @@
 #include "slicewise/scenarios/import.hpp"
 #include "slicewise/scenarios/load.hpp"
 
+#include "fuzz_target.hpp"
+
 using slicewise::SourceText;
 
 namespace {
 
-bool is_read(const std::string& rates) {
+bool are_rates(const std::string& rates) {
   static const SourceText scenario{
       "fuzz.yaml",
       "{apiVersion: slicewise.dev/v1alpha1, kind: Scenario, metadata: {name: fuzz}, spec: "
@@ -39,12 +41,11 @@ bool asks(const slicewise::scenarios::Imported& result) {
 
 }  // namespace
 
-// NOLINTNEXTLINE(readability-identifier-naming): the name that libFuzzer looks for
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+const fuzz::Target servegen_fuzz("servegen_fuzz", [](const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
   if (data[0] % 3 == 0) {
-    is_read(text);
+    are_rates(text);
     return 0;
   }
   const bool lengths = data[0] % 3 == 1;
@@ -55,7 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   constexpr auto kKind = slicewise::scenarios::ImportKind::ServeGen;
   const auto result = slicewise::scenarios::import_log(kKind, files, options);
   if (!result) return result.error().empty() ? std::abort(), 0 : 0;
-  if (asks(*result) && !is_read(slicewise::scenarios::trace_csv(*result))) std::abort();
+  if (asks(*result) && !are_rates(slicewise::scenarios::trace_csv(*result))) std::abort();
   if (slicewise::scenarios::scenario_of(*result, kKind, options).yaml.empty()) std::abort();
   return 0;
-}
+});

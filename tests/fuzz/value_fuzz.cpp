@@ -17,6 +17,8 @@
 #include "slicewise/scenarios/quantity.hpp"
 #include "slicewise/sim/policies.hpp"
 
+#include "fuzz_target.hpp"
+
 namespace {
 
 using namespace slicewise;  // NOLINT(google-build-using-namespace)
@@ -109,12 +111,11 @@ void parse(int parser, const std::string& text) {
 
 }  // namespace
 
-// NOLINTNEXTLINE(readability-identifier-naming): the name that libFuzzer looks for
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+const fuzz::Target value_fuzz("value_fuzz", [](const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   // Letters, so that seeds are files that can be read: 'a' is the first parser.
   const int parser = data[0] - 'a';
   if (parser < 0 || parser > 16) return -1;
   parse(parser, {reinterpret_cast<const char*>(data) + 1, size - 1});
   return 0;
-}
+});
