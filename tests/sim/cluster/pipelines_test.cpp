@@ -17,7 +17,7 @@ using Gaps = scenarios::Traffic::Gaps;
 
 // Poisson into exponential servers in a row: each is M/M/1 by itself (Burke), and what comes out of
 // the last took the sum.
-TEST(Pipeline, InARowIsATandemOfMM1) {
+TEST(ThoroughPipeline, InARowIsATandemOfMM1) {
   const double rate = 40;
   std::vector<scenarios::Workload> stages;
   const double means[] = {0.010, 0.015, 0.020};

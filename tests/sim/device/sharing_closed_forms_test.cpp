@@ -236,7 +236,7 @@ void expect_cycles(const Fluid& gpu, double expected) {
   }
 }
 
-TEST(ClosedSharingLaw, TrainingJobsOnSaturatingMpsFollowMeanValueAnalysis) {
+TEST(ThoroughClosedSharingLaw, TrainingJobsOnSaturatingMpsFollowMeanValueAnalysis) {
   EXPECT_NEAR(mean_value_analysis(), closed_birth_death([](double) { return 1.0; }), 1e-9);
   expect_cycles(mps_gpu(1, models::kHardNorm), mean_value_analysis());
 }

@@ -138,7 +138,7 @@ TEST(Plan, SpotFallsBackWhereThatCostsNoMore) {
 }
 
 // Whichever of them has the larger slice, it is one line.
-TEST(Plan, NoTwoOptionsReadTheSame) {
+TEST(ThoroughPlan, NoTwoOptionsReadTheSame) {
   PlanOptions options = on_t4_by({"mig"});
   options.instance_types = {"p4d.24xlarge"};
   const auto plan = make_plan(t4_set({t4_service("first", 1, 10, mebibytes(3000)),

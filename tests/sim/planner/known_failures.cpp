@@ -118,7 +118,7 @@ TEST(KnownFailures, AreForgottenWhereMoreMayBeBetter) {
 }
 
 // The definition: whatever is foregone fails when it is simulated.
-TEST(KnownFailures, DoFailWhenTheyAreSimulated) {
+TEST(ThoroughKnownFailures, DoFailWhenTheyAreSimulated) {
   int foregone = 0;
   int bears_more = 0;
   for (const double rate : {8.0, 16.0, 24.0}) {

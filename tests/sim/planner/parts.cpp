@@ -271,7 +271,7 @@ bool holds_on(const models::MigGeometry& geometry, const std::vector<ProfileNeed
   return any_from(0);
 }
 
-TEST(MigLayouts, GpusThatAreNotAllCutAlikeAreFoundWhereTheyNeedFewerNodes) {
+TEST(ThoroughMigLayouts, GpusThatAreNotAllCutAlikeAreFoundWhereTheyNeedFewerNodes) {
   RandomStream random(6, 0, 0, Purpose::Test);
   const models::MigGeometry& geometry = *demo::catalogue().find_mig("A100-SXM4-40GB");
   const auto profile = [&](const std::string& name) {

@@ -54,7 +54,7 @@ const std::vector<PoolChoice> kDear = {pool("g5.xlarge", Strategy::Exclusive, 1,
                                        pool("g5.xlarge", Strategy::Exclusive, 1, 2, {"c", "d"})};
 
 // Four nodes at the least, of which fewer are enough: what the pool costs is simulated.
-TEST(PlanPath, WeighsAPoolWhoseNodesComeAndGo) {
+TEST(ThoroughPlanPath, WeighsAPoolWhoseNodesComeAndGo) {
   PoolChoice now = pool("g4dn.xlarge", Strategy::Exclusive, 1, 8, {"a", "b", "c", "d"});
   now.elastic = true;
   now.least_nodes = 4;
@@ -79,7 +79,7 @@ TEST(ThoroughPlanPath, KeepsSeveralPoolsWhoseNodesComeAndGo) {
   EXPECT_TRUE(plan->path->steps.empty());
 }
 
-TEST(PlanPath, EndsNoDearerThanTheBestOptionAndEachStepSaves) {
+TEST(ThoroughPlanPath, EndsNoDearerThanTheBestOptionAndEachStepSaves) {
   const auto plan = make_plan(set_with(four_services()), 0, demo::catalogue(), from(kDear));
   ASSERT_TRUE(plan);
   ASSERT_TRUE(plan->path);
@@ -143,7 +143,7 @@ TEST(ThoroughPlanPath, LosesNothingWhereOnePodAfterTheOtherRestarts) {
 }
 
 // Of a one pod cannot do alone, of the others it can: they take more rounds, of which a has none.
-TEST(PlanPath, LosesOfEachServiceWhatItsOwnPodsDo) {
+TEST(ThoroughPlanPath, LosesOfEachServiceWhatItsOwnPodsDo) {
   Scenario scenario = four_services();
   scenario.workloads.resize(2);
   Workload& busy = scenario.workloads.front();
@@ -193,7 +193,7 @@ TEST(PlanPath, LosesOneByOneWhatThePresentPoolsDo) {
   EXPECT_GT(step.one_by_one->late, 100);
 }
 
-TEST(PlanPath, ChangesNoMorePoolsThanItMay) {
+TEST(ThoroughPlanPath, ChangesNoMorePoolsThanItMay) {
   PlanOptions options = from(kDear);
   options.max_changes = 1;
   const auto plan = make_plan(set_with(four_services()), 0, demo::catalogue(), options);
@@ -212,7 +212,7 @@ TEST(PlanPath, ChangesNoMorePoolsThanItMay) {
 }
 
 // By what each pool saves the dear one would be planned anew alone, and its pods would start twice.
-TEST(PlanPath, IsTheCheapestOfAllWaysAndRestartsNobodyTwice) {
+TEST(ThoroughPlanPath, IsTheCheapestOfAllWaysAndRestartsNobodyTwice) {
   PlanOptions options = from({pool("g5.12xlarge", Strategy::Exclusive, 1, 1, {"a"}),
                               pool("g5.xlarge", Strategy::Exclusive, 1, 1, {"b"}),
                               pool("g5.xlarge", Strategy::Exclusive, 1, 2, {"c", "d"})});
@@ -260,7 +260,7 @@ TEST(ThoroughPlanPath, StaysWhereNothingSaves) {
 
 // Nodes that are bought in two ways stay as they are, dear or not, where nobody knows what each
 // pool costs: no number of changes would do.
-TEST(PlanPath, EndsByNoLimitThatNobodySet) {
+TEST(ThoroughPlanPath, EndsByNoLimitThatNobodySet) {
   std::vector<PoolChoice> pools = kDear;
   for (PoolChoice& each : pools) {
     each.purchase = "spot";

@@ -160,7 +160,7 @@ TEST(Plan, HeadroomEndsWhereAPolicyDenies) {
 }
 
 // The same pools had both verdicts: "ok" as the scenario's own, and denied as an option.
-TEST(Plan, OwnPoolsNeedTheHeadroomThatPoliciesAskFor) {
+TEST(ThoroughPlan, OwnPoolsNeedTheHeadroomThatPoliciesAskFor) {
   using Op = scenarios::PolicyNode::Op;
   Scenario scenario = half_of_a_t4();
   scenario.policies = {policy("room", "headroom", Op::GreaterEqual, policy_number(3))};

@@ -244,7 +244,7 @@ TEST(Plan, KeepsTheLargestPodsApartWhereThatSaves) {
 
 // Of more groups than are divided in every way: two nodes for two pods of 9 GiB, where a third
 // would have those of 3 GiB.
-TEST(Plan, KeepsTheLargestPodsOfAFleetApart) {
+TEST(ThoroughPlan, KeepsTheLargestPodsOfAFleetApart) {
   ScenarioSet set = fleet(5, 0);
   std::vector<Workload>& workloads = set.variants.front().workloads;
   for (Workload& workload : workloads) workload.gpu_memory.resident = mebibytes(800);

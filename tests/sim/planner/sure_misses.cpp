@@ -183,7 +183,7 @@ TEST(ThoroughSureMisses, ATenthIsEnoughOfManyRequests) {
 
 // Far below the limit that is likely soon, close to it never; nobody says so of traffic that
 // changes.
-TEST(SureMisses, WhatIsLikelyToHoldHolds) {
+TEST(ThoroughSureMisses, WhatIsLikelyToHoldHolds) {
   const auto likely_after = [](Workload api) -> std::optional<double> {
     const World world = demo::world(hours_of({std::move(api)}));
     bool likely = false;

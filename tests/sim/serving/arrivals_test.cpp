@@ -148,7 +148,7 @@ Traffic office_hours() {
   return traffic;
 }
 
-TEST(Arrivals, DiurnalDaysHaveTheMeanAskedFor) {
+TEST(ThoroughArrivals, DiurnalDaysHaveTheMeanAskedFor) {
   const Traffic traffic = office_hours();
   // The run starts at 05:00 UTC on Monday: midnight where the clients are.
   const auto days = counts_per(hours(24), 14, Arrivals(traffic, hours(5), 1, 0, 0));
@@ -190,7 +190,7 @@ Traffic bursty() {
   return traffic;
 }
 
-TEST(Arrivals, BurstsKeepTheMean) {
+TEST(ThoroughArrivals, BurstsKeepTheMean) {
   const Traffic traffic = bursty();
   std::vector<double> counts;
   for (std::uint32_t replication = 0; replication < kReplications; ++replication) {

@@ -67,7 +67,7 @@ void expect_law(const RenewalGaps& gaps, const Law& law) {
   EXPECT_LT(distance, 1.95 / std::sqrt(static_cast<double>(kGapsDrawn)));
 }
 
-TEST(RenewalGaps, GammaIsGamma) {
+TEST(ThoroughRenewalGaps, GammaIsGamma) {
   for (const double variation : {0.3, 1.0, 2.5}) {
     const double shape = 1 / (variation * variation);
     expect_law(gaps_of(Gaps::Gamma, variation),
