@@ -7,7 +7,7 @@ import unittest
 
 import yaml
 
-from program import EXAMPLE, ROOT, main, run, skip_without
+from program import EXAMPLE, ROOT, main, run, skip_without, thorough
 
 try:
     import jsonschema
@@ -27,6 +27,7 @@ def compared(*arguments, file=EXAMPLE):
 
 
 class Page(unittest.TestCase):
+    @thorough
     def test_each_study_is_a_page(self):
         small = ("-f", SHARED, "--variant", "shared", "--replications", "1", "--set", "duration=2m", "-o", "html")
         for verb in (("compare", "--instances", "g4dn.xlarge", "--strategies", "exclusive"), ("max-load", "--most", "2"),
@@ -187,6 +188,7 @@ class Formats(unittest.TestCase):
         self.assertEqual({len(row) for row in rows}, {len(rows[0])})
         self.assertEqual(len(rows), 1 + len(document["options"]) + len(document["refused"]))
 
+    @thorough
     def test_tables_fit_a_hundred_columns_and_keys_are_sorted(self):
         for file, variant in ((EXAMPLE, "after"), (SHARED, "alone"), (SHARED, "shared")):
             text = run("compare", "-f", file, "--variant", variant, "--replications", "1",

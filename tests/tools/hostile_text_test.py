@@ -12,7 +12,7 @@ import unittest
 
 import yaml
 
-from program import ROOT, TIMEOUT_S, apply_bundle, run, skip_without
+from program import ROOT, TIMEOUT_S, apply_bundle, run, skip_without, thorough
 
 # What a terminal, a reader's eye, a spreadsheet or a fence of Markdown would act on.
 HIDDEN = ("\x1b", "\x07", "\x9b", "\u202e", "\u2066", "\u2028")
@@ -145,6 +145,7 @@ class HostileText(unittest.TestCase):
                     self.expect_harmless(explained.stdout)
                     self.assertNotRegex(explained.stdout, r"(?m)^\s*::error::made")
 
+    @thorough
     def test_in_what_a_catalogue_lists(self):
         catalogue = (ROOT / "scenarios/examples/own/catalogue.yaml").read_text(encoding="utf-8")
         for name in ("RTX-4090", "rack.4090x4"):

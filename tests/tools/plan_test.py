@@ -12,7 +12,7 @@ import unittest
 
 import yaml
 
-from program import ROOT, check_schema, run
+from program import ROOT, check_schema, run, thorough
 
 SHARED = "scenarios/examples/shared-inference.yaml"
 FAST = ("plan", "-f", SHARED, "--variant", "shared", "--instances", "g4dn.xlarge,g6.xlarge",
@@ -43,6 +43,7 @@ def stored_plan():
 
 
 class Plan(unittest.TestCase):
+    @thorough
     def test_all_formats_say_the_same(self):
         document = json.loads(run(*FAST, "-o", "json").stdout)
         check_schema(self, "plan", document)
@@ -53,6 +54,7 @@ class Plan(unittest.TestCase):
         self.assertLessEqual(max(len(line) for line in text.splitlines()), 100)
         self.assertIn("Recommended: #1", text)
 
+    @thorough
     def test_the_fee_for_the_cluster_is_said_beside_the_options(self):
         """The bill of a run has it, and a plan did not name it: $0.10 an hour, 730 of them."""
         for plane, fee in (("standard", 73.0), ("extended", 438.0), ("none", 0)):
@@ -93,6 +95,7 @@ class Plan(unittest.TestCase):
                 kind = "gpu-operator" if "mig" in strategy else "helm-values"
                 self.assertEqual(run("export", plan, "--to", kind).returncode, 3 if refusal else 0)
 
+    @thorough
     def test_families_that_aws_retired_are_said_to_be_that(self):
         for verb in ("plan", "compare"):
             result = run(verb, "-f", SHARED, "--variant", "shared", "--instances", "p3,g6f")
@@ -107,6 +110,7 @@ class Plan(unittest.TestCase):
                                 "-o", "json").stdout)["counts"]["configurations"] for flags in ((), ("--dra",))]
         self.assertGreater(tried[1], tried[0])
 
+    @thorough
     def test_an_option_is_a_scenario_for_every_verb(self):
         with tempfile.TemporaryDirectory() as folder:
             plan = os.path.join(folder, "plan.json")
@@ -228,6 +232,7 @@ class Plan(unittest.TestCase):
         self.assertIn("The cheapest that stands is 1 x g4dn.xlarge", found.stdout)
         self.assertIn("$384 a month: --max-cost 384.", found.stdout)
 
+    @thorough
     def test_months_of_growing_traffic(self):
         grows = (*QUICK, "--horizon", "12", "--growth", "10%")
         document = json.loads(run(*grows, "-o", "json").stdout)

@@ -14,6 +14,7 @@ import time
 import unittest
 
 BINARY = os.environ["SLICEWISE_BINARY"]
+SANITIZED = os.environ.get("SLICEWISE_SANITIZED") == "1"
 ROOT = pathlib.Path(os.environ["SLICEWISE_SOURCE_DIR"])
 EXAMPLE = "scenarios/examples/aws-cifar10.yaml"
 PODS_LOST = 6  # the exit code of its run: in one variant, on purpose, most pods die
@@ -26,6 +27,11 @@ def environment(**extra):
     kept = {name: value for name, value in os.environ.items()
             if name in {"PATH", "HOME", "TMPDIR"} or name.endswith("SAN_OPTIONS")}
     return {**kept, **extra}
+
+
+def thorough(test):
+    """Seconds under sanitizers, through code that other tests cover there: for the release build alone."""
+    return None if SANITIZED else test
 
 
 def main():

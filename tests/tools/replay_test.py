@@ -12,7 +12,7 @@ import unittest
 
 import jsonschema
 
-from program import BINARY, EXAMPLE, PODS_LOST, VerbCase, environment, interrupt_at_work, run
+from program import BINARY, EXAMPLE, PODS_LOST, VerbCase, environment, interrupt_at_work, run, thorough
 
 LOGS = "scenarios/examples/logs/"
 TRACE = LOGS + "team-trace.csv"
@@ -129,6 +129,7 @@ class Replay(VerbCase):
         self.assertRegex(self.expect(3, "", "-f", TRACE, "--gpus", "8", "--max-events", "10").stderr,
                          r"team-trace\.csv:\d+:1: error\[RUN_TOO_LARGE\]")
 
+    @thorough
     def test_memory_follows_the_jobs_alive(self):
         script = ("import resource, subprocess, sys\n"
                   "subprocess.run(sys.argv[1:], stdin=sys.stdin, stdout=subprocess.DEVNULL, check=True)\n"

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 from xml.etree import ElementTree
 
-from program import EXAMPLE, PODS_LOST, ROOT, run
+from program import EXAMPLE, PODS_LOST, ROOT, run, thorough
 from verdicts_test import MISSED, jobs, service
 
 SERVICES = "scenarios/examples/shared-inference.yaml"
@@ -54,6 +54,7 @@ class Report(unittest.TestCase):
                          run("run", "-f", EXAMPLE, "-o", "md").stdout)
         self.assertEqual(result.stdout, run("run", "-f", EXAMPLE, "-o", "csv").stdout)
 
+    @thorough
     def test_every_chart_is_a_file_of_its_own(self):
         written = run("report", SERVICES, *SHORT, "--variant", "shared", "-o", f"svg={self.path('charts')}/",
                       "-o", f"svg={self.path('one.svg')}", "--chart", "latency-1")
@@ -85,6 +86,7 @@ class Report(unittest.TestCase):
                                 "latency-1"), 2, "it has options, memory, ")
         self.assert_refused(run("report", EXAMPLE, "--chart", "memory"), 2, "-o svg=memory.svg")
 
+    @thorough
     def test_same_bytes_whatever_the_number_of_threads(self):
         one = run("report", SERVICES, *SHORT, "--jobs", "1")
         self.assertEqual(one.returncode, 0, one.stderr)
@@ -112,6 +114,7 @@ class Report(unittest.TestCase):
         self.assertEqual(gone.returncode, 5)
         self.assertIn('"scenario.yaml"', gone.stderr)
 
+    @thorough
     def test_variants_have_replications_of_their_own(self):
         """They were taken for those of the first one: a whole run called itself interrupted."""
         scenario = self.path("undecided.yaml")
@@ -176,6 +179,7 @@ class Report(unittest.TestCase):
         self.assertEqual(page.returncode, PODS_LOST, page.stderr)
         self.assertNotIn("RESULT_STALE", page.stderr)
 
+    @thorough
     def test_a_plan_shows_its_options_and_what_to_keep(self):
         scenario = self.path("scenario.yaml")
         shutil.copy(ROOT / SERVICES, scenario)
@@ -230,6 +234,7 @@ class Report(unittest.TestCase):
                      f"html={self.path('no/such/folder.html')}")
         self.assertEqual(result.returncode, 5)
 
+    @thorough
     def test_a_page_with_the_engine_inside(self):
         engine = self.engine()
         flags = (*SHORT, "--set", "workloads.classifier.replicas=3", "--interactive", "--engine", str(engine))
@@ -268,6 +273,7 @@ class Report(unittest.TestCase):
         trial = json.loads(re.search(r'id="trial-input">(.*?)</script>', page.stdout, re.DOTALL)[1])
         return {control["label"]: control for control in trial["variants"][variant]["controls"]}
 
+    @thorough
     def test_loads_of_any_shape_and_limits_of_any_unit_are_moved(self):
         """Of voice-pipeline.yaml there were nodes, price and pods only."""
         voice = "scenarios/examples/voice-pipeline.yaml"
@@ -294,6 +300,7 @@ class Report(unittest.TestCase):
                         f"workloads.classifier.traffic={traffic}", *moved, "-q")
             self.assertIn(again.returncode, (0, 99), again.stderr)
 
+    @thorough
     def test_a_plan_with_the_engine_inside_has_its_options(self):
         engine = self.engine()
         plan = self.stored("plan.json", "plan", "-f", str(ROOT / SERVICES), "--variant", "shared", "--instances",

@@ -16,7 +16,7 @@ import urllib.parse
 import urllib.request
 import xml.etree.ElementTree
 
-from program import main, run, skip_without
+from program import main, run, skip_without, thorough
 
 SHARED = "scenarios/examples/shared-inference.yaml"
 USAGE = 2
@@ -300,6 +300,7 @@ class Junit(unittest.TestCase):
             names = [case.get("name") for case in root.iter("testcase")]
             self.assertIn("classifier latencyP99 at most 300 ms", names)
 
+    @thorough
     def test_besides_another_format(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "slo.xml"

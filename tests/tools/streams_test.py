@@ -12,7 +12,7 @@ import unittest
 
 import yaml
 
-from program import BINARY, EXAMPLE, PODS_LOST, ROOT, environment, interrupt_at_work, run
+from program import BINARY, EXAMPLE, PODS_LOST, ROOT, environment, interrupt_at_work, run, thorough
 
 RUN = ("run", "-f", EXAMPLE, "--replications", "2")
 
@@ -32,6 +32,7 @@ class Formats(unittest.TestCase):
         self.assertGreater(len(rows), 1)
         self.assertEqual({len(row) for row in rows}, {len(rows[0])})
 
+    @thorough
     def test_every_listing_has_every_format(self):
         for listing in ("instances", "gpus", "mig-profiles", "profiles", "prices"):
             for form in ("table", "wide", "json", "yaml", "csv", "name"):

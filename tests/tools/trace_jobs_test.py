@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
-from program import BINARY, ROOT, environment, interrupt_at_work, main, run
+from program import BINARY, ROOT, environment, interrupt_at_work, main, run, thorough
 
 EXAMPLE = "scenarios/examples/recorded-team.yaml"
 OPENB = "scenarios/examples/logs/openb.csv"
@@ -199,6 +199,7 @@ class TraceJobs(unittest.TestCase):
         self.assertEqual((ana["name"], ana["waitP95Seconds"]), ("ana", 0))
         self.assertEqual((bo["name"], bo["jobs"]), ("bo", 2))
 
+    @thorough
     def test_jobs_with_several_gpus_are_placed_beside_those_that_share(self):
         rows = "".join(f"{n * 600},3000,{8 if n % 10 == 0 else 1},300,100\n" for n in range(60))
         (self.folder / "t.csv").write_text(HEADER + rows)
@@ -223,6 +224,7 @@ class TraceJobs(unittest.TestCase):
         self.assertEqual(sliced[0]["unsharedNodes"], 1)
         self.assertEqual(sliced[0]["pods"]["succeeded"], 60)
 
+    @thorough
     def test_nodes_that_come_and_go_are_shared_where_as_many_that_stay_are_too_dear(self):
         """Forty jobs at once each day: one node that stays costs more than all that come for them."""
         rows = "".join(f"{day * 86_400 + 5},3000,8,300,100\n" +
@@ -374,6 +376,7 @@ class TraceJobs(unittest.TestCase):
         # The smallest size that holds a job is not always taken: some wait together.
         self.assertGreater(variants["karpenter"]["workloads"][0]["waitSeconds"]["p95"], 60)
 
+    @thorough
     def test_every_study_runs_over_a_trace(self):
         for verb, more in (("run", ("--variant", "mps")), ("compare", ("--variant", "exclusive")),
                            ("max-load", ("--variant", "time-slicing")),
