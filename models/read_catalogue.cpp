@@ -173,6 +173,7 @@ InstanceType read_instance(CatalogFields fields, const SourceTable& sources,
   type.memory = mebibytes(fields.integer("memoryMib", 1));
   read_gpu_of_instance(fields.object("gpu"), sources, type);
   type.max_pods = maybe_integer(fields, "maxPods", 1).value_or(kKubeletsMaxPods);
+  type.efa_interfaces = maybe_integer(fields, "efaInterfaces", 0);
   if (fields.has("allocatable")) {
     read_allocatable(fields.object("allocatable"), sources, type);
   } else {
@@ -490,6 +491,10 @@ void add_block_prices(PriceBook& book, const std::vector<Commitment>& sold) {
 LlmLayers read_layers(CatalogFields fields) {
   LlmLayers shape{small_integer(fields, "layers", 1), small_integer(fields, "hiddenSize", 1),
                   small_integer(fields, "heads", 1), small_integer(fields, "kvHeads", 1)};
+  if (fields.has("experts")) {
+    shape.experts = small_integer(fields, "experts", 1);
+    shape.chosen = static_cast<int>(fields.integer("chosenExperts", 1, shape.experts));
+  }
   fields.done();
   return shape;
 }
@@ -511,6 +516,11 @@ LlmModel read_llm_model(CatalogFields fields) {
   if (fields.has("layerParameters")) model.layer_parameters = fields.integer("layerParameters", 1);
   if (fields.has("headParameters")) model.head_parameters = fields.integer("headParameters", 1);
   if (fields.has("shape")) model.shape = read_layers(fields.object("shape"));
+  if (model.shape && model.shape->experts > 0) {
+    model.expert_parameters = fields.integer("expertParameters", 1);
+    model.step.experts_s = fields.number("expertsMs") * kSecondsPerMillisecond;
+    model.step.expert_part = static_cast<double>(model.shape->chosen) / model.shape->experts;
+  }
   model.context_length = maybe_integer(fields, "contextLength", 1);
   model.source = is_users(fields) && !fields.has("source") ? fields.reading()->usual_source.text
                                                            : fields.text("source");
