@@ -363,6 +363,13 @@ TEST(LlmWorld, StepsAreCarriedOverToAnotherGpu) {
                                  AssumedInput("chat", "GPU time on L40S")) == 1);
 }
 
+TEST(LlmWorld, WhatWasMeasuredOnThatGpuIsNamed) {
+  const World world = world_of("g5.xlarge", chat_of("llama-3-8b-fp16/a100-80gb"));
+  const auto scaled = std::ranges::find(world.findings, Code::ProfileScaled, &Diagnostic::code);
+  ASSERT_NE(scaled, world.findings.end());
+  EXPECT_EQ(scaled->help, "the catalogue has it measured on A10G: llama-3-8b-fp16/a10g");
+}
+
 TEST(LlmWorld, AMigInstanceHasItsShares) {
   scenarios::NodePool pool = pool_of("p4de.24xlarge");
   pool.mig.emplace().config.value = "all-3g.40gb";
