@@ -21,6 +21,22 @@ struct AskedOfNode {
   const scenarios::StartPlace* last = nullptr;
 };
 
+// Of what a node offers, what is there at its start: nos has cut nothing yet.
+std::int64_t tickets_at_start(const PoolModel& pool, std::size_t offer) {
+  const auto is_later = [](const NodeLayout::Domain& domain) { return !domain.at_start; };
+  if (std::ranges::none_of(pool.layouts.front().domains, is_later)) {
+    return pool.tickets_per_node(offer, 0);
+  }
+  std::int64_t count = 0;
+  for (const NodeLayout::Domain& domain : pool.layouts.front().domains) {
+    if (is_later(domain)) continue;
+    for (const Tickets& tickets : pool.kinds[domain.kind].tickets) {
+      if (tickets.offer == offer) count += tickets.count;
+    }
+  }
+  return count;
+}
+
 // What the node has too little of; "": it holds them.
 std::string shortage(const PoolModel& pool, const AskedOfNode& asked) {
   if (asked.pods > pool.max_pods) return fmt::format("{} pods of {}", asked.pods, pool.max_pods);
@@ -32,7 +48,7 @@ std::string shortage(const PoolModel& pool, const AskedOfNode& asked) {
                        pool.allocatable_memory.count >> 20);
   }
   for (const auto& [offer, count] : asked.tickets) {
-    const std::int64_t there = pool.tickets_per_node(offer, 0);
+    const std::int64_t there = tickets_at_start(pool, offer);
     if (count <= there) continue;
     return fmt::format("{} {} of {}", count, pool.offers[offer].name, there);
   }
