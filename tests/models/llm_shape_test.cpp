@@ -173,14 +173,14 @@ TEST(DerivedStep, ExpertsAreReadAsTheirKernelsWereMeasured) {
     std::vector<std::pair<int, double>> measured_ms;
   };
   const std::vector<Kernel> kernels = {
-      {"H100-SXM5-80GB", kMixtral, {{1, 0.254}, {2, 0.394}, {8, 0.955}, {32, 1.034}, {128, 1.127}}},
+      {"H100-SXM5-80GB", kMixtral, {{1, 0.254}, {2, 0.394}, {8, 0.955}, {32, 1.034}, {64, 1.094}}},
       {"H100-SXM5-80GB",
        kQwenOfExperts,
-       {{1, 0.043}, {2, 0.069}, {8, 0.176}, {32, 0.357}, {128, 0.425}}},
-      {"A100-SXM4-80GB", kMixtral, {{1, 0.454}, {2, 0.684}, {8, 1.615}, {32, 2.469}, {128, 2.892}}},
+       {{1, 0.043}, {2, 0.069}, {8, 0.176}, {32, 0.357}, {64, 0.378}}},
+      {"A100-SXM4-80GB", kMixtral, {{1, 0.454}, {2, 0.684}, {8, 1.615}, {32, 2.469}, {64, 2.558}}},
       {"A100-SXM4-80GB",
        kQwenOfExperts,
-       {{1, 0.062}, {2, 0.108}, {8, 0.283}, {32, 0.604}, {128, 0.730}}}};
+       {{1, 0.062}, {2, 0.108}, {8, 0.283}, {32, 0.604}, {64, 0.663}}}};
   const Catalogue& shipped = catalogue();
   double off = 0;
   int rows = 0;
