@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "parts.hpp"
+#include "starting_tickets.hpp"
 
 // Workloads meet the nodes that they are on when the run begins.
 namespace slicewise::sim {
@@ -20,22 +21,6 @@ struct AskedOfNode {
   std::map<std::size_t, std::int64_t> tickets;  // by offer
   const scenarios::StartPlace* last = nullptr;
 };
-
-// Of what a node offers, what is there at its start: nos has cut nothing yet.
-std::int64_t tickets_at_start(const PoolModel& pool, std::size_t offer) {
-  const auto is_later = [](const NodeLayout::Domain& domain) { return !domain.at_start; };
-  if (std::ranges::none_of(pool.layouts.front().domains, is_later)) {
-    return pool.tickets_per_node(offer, 0);
-  }
-  std::int64_t count = 0;
-  for (const NodeLayout::Domain& domain : pool.layouts.front().domains) {
-    if (is_later(domain)) continue;
-    for (const Tickets& tickets : pool.kinds[domain.kind].tickets) {
-      if (tickets.offer == offer) count += tickets.count;
-    }
-  }
-  return count;
-}
 
 // What the node has too little of; "": it holds them.
 std::string shortage(const PoolModel& pool, const AskedOfNode& asked) {
@@ -56,6 +41,13 @@ std::string shortage(const PoolModel& pool, const AskedOfNode& asked) {
 }
 
 }  // namespace
+
+std::int64_t tickets_at_start(const PoolModel& pool, std::size_t offer) {
+  if (!pool.nos) return pool.tickets_per_node(offer, 0);
+  return std::ranges::count_if(pool.layouts.front().domains, [&](const NodeLayout::Domain& domain) {
+    return domain.at_start && pool.kinds[domain.kind].tickets.front().offer == offer;
+  });
+}
 
 void model_starts(World& world, Diagnostics& found) {
   std::map<std::pair<std::size_t, int>, AskedOfNode> of_nodes;
