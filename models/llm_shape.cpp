@@ -117,8 +117,9 @@ void read_experts(CatalogFields& fields, const nlohmann::json& root, const Famil
   shape.chosen = number("num_experts_per_tok", std::max(1, shape.experts));
   shape.expert_intermediate = number(family.expert_width, kWidest);
   if (!family.shared_width.empty()) shape.intermediate = number(family.shared_width, kWidest);
-  const bool is_every_layer = root.value("decoder_sparse_step", 1) == 1 &&
-                              root.value("mlp_only_layers", nlohmann::json::array()).empty();
+  const bool is_every_layer =
+      (!root.contains("decoder_sparse_step") || root["decoder_sparse_step"] == 1) &&
+      (!root.contains("mlp_only_layers") || root["mlp_only_layers"].empty());
   if (is_every_layer) return;
   fields.fail("model_type", "has experts in some of its layers only", Code::StrategyNotModelled,
               "measure its server and leave config.json out (slicewise explain measurements)");

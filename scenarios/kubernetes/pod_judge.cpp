@@ -36,7 +36,7 @@ std::optional<std::int64_t> processes_of(const std::string& command) {
 
 // Whether it has capitals in the name of the repository; what has a point, a port or a capital
 // before the first slash is the registry. Source: distribution/reference, normalize.go. Variables
-// of templates are still to be filled in.
+// of templates, and IMAGE_NAME, are still to be filled in.
 bool has_capitals(std::string_view image) {
   if (image.find_first_of("${<") != image.npos) return false;
   const std::size_t slash = image.find('/');
@@ -44,7 +44,8 @@ bool has_capitals(std::string_view image) {
   const bool is_host = first.find_first_of(".:ABCDEFGHIJKLMNOPQRSTUVWXYZ") != first.npos;
   std::string_view path = is_host ? image.substr(slash + 1) : image;
   path = path.substr(0, path.find_first_of(":@"));
-  return std::ranges::any_of(path, [](char c) { return c >= 'A' && c <= 'Z'; });
+  return std::ranges::any_of(path, [](char c) { return c >= 'A' && c <= 'Z'; }) &&
+         std::ranges::any_of(path, [](char c) { return c >= 'a' && c <= 'z'; });
 }
 
 class PodJudge {
