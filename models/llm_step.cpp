@@ -64,8 +64,9 @@ StepWork work_of(const LlmStep& law, const StepLoad& load, DomainShare rate) {
 
 double weights_seconds(const LlmStep& law, double tokens) {
   if (law.experts_s <= 0) return law.weights_s;
-  const double asked_for = 1 - portable_exp(tokens * portable_log(1 - law.expert_part));
-  return law.weights_s + law.experts_s * asked_for;
+  constexpr double kNone = -50;  // of the logarithm of the part that nobody asks for
+  const double idle = law.expert_part < 1 ? tokens * portable_log(1 - law.expert_part) : kNone;
+  return law.weights_s + law.experts_s * (idle > kNone ? 1 - portable_exp(idle) : 1);
 }
 
 double step_seconds(const LlmStep& law, double tokens, double cached) {
