@@ -174,6 +174,9 @@ Expected<std::string> explain(std::string_view topic, const TextStyle& style) {
   for (const Topic& known : topics()) {
     if (same_name(known.name, topic)) return topic_text(known, style);
   }
+  for (const auto& [word, meant] : kOtherWords) {
+    if (same_name(word, topic)) return explain(meant, style);
+  }
   const auto field = scenarios::describe_field(topic);
   if (field && !names_an_item(topic, *field)) return field_text(*field, style);
   for (const std::string& path : scenarios::similar_fields(topic)) {
@@ -182,9 +185,6 @@ Expected<std::string> explain(std::string_view topic, const TextStyle& style) {
     }
   }
   if (const DeclaredValue* value = find_value(topic)) return figure_text(*value, style);
-  for (const auto& [word, meant] : kOtherWords) {
-    if (same_name(word, topic)) return explain(meant, style);
-  }
   return tl::unexpected(unknown_topic(topic));
 }
 
