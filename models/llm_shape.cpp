@@ -177,7 +177,9 @@ Expected<LlmShape> read_llm_shape(const SourceText& file) {
     known.reserve(kFamilies.size());
     for (const Family& each : kFamilies) known.push_back(each.type);
     fields.fail("model_type", fmt::format("{} is not known here", type), Code::StrategyNotModelled,
-                fmt::format("known are {}", fmt::join(known, ", ")));
+                fmt::format("known are {}; of others give llm.weights, kvBytesPerToken and the "
+                            "times of a step yourself (slicewise explain llm)",
+                            fmt::join(known, ", ")));
   }
   const auto& root = located->root;
   const auto given = [&](const char* name) { return fields.has(name) && !root[name].is_null(); };
