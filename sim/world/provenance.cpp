@@ -400,11 +400,11 @@ void count_carried_over(const WorkloadModel& model, const Catalogue& catalogue, 
     add_diagnostic(
         world.findings, Code::ProfileScaled, m.device.where,
         fmt::format(
-            "GPU time of \"{}\" carried over from {} to {} by the roofline rule: {}", model.name,
+            "GPU time of \"{}\" carried over from {} to {} by the roofline rule: {}{}", model.name,
             m.device.value, pool.gpu->name,
-            is_llm ? step_text(model, pool, number) : factor_text(model.spec, demand.gpu_scale)),
-        !there.empty()
-            ? fmt::format("the catalogue has it measured on {}: {}", pool.gpu->name, there)
+            is_llm ? step_text(model, pool, number) : factor_text(model.spec, demand.gpu_scale),
+            there.empty() ? "" : fmt::format("; {} was measured there", there)),
+        !there.empty() ? fmt::format("{}: {}", is_llm ? "llm.model" : "profile", there)
         : is_bound ? "give measured.smActive (DCGM_FI_PROF_SM_ACTIVE), or measure on the target GPU"
                    : "measure on the target GPU to replace this estimate");
   }

@@ -367,7 +367,8 @@ TEST(LlmWorld, WhatWasMeasuredOnThatGpuIsNamed) {
   const World world = world_of("g5.xlarge", chat_of("llama-3-8b-fp16/a100-80gb"));
   const auto scaled = std::ranges::find(world.findings, Code::ProfileScaled, &Diagnostic::code);
   ASSERT_NE(scaled, world.findings.end());
-  EXPECT_EQ(scaled->help, "the catalogue has it measured on A10G: llama-3-8b-fp16/a10g");
+  EXPECT_THAT(scaled->message, testing::EndsWith("; llama-3-8b-fp16/a10g was measured there"));
+  EXPECT_EQ(scaled->help, "llm.model: llama-3-8b-fp16/a10g");
 }
 
 TEST(LlmWorld, AMigInstanceHasItsShares) {
