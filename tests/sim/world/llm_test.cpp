@@ -4,6 +4,7 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "slicewise/sim/gpu_room.hpp"
