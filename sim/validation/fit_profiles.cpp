@@ -362,8 +362,11 @@ class CompanyFitter {
                          [&](const Measurement& m) { return m.batch == batch; });
     const double overhead = overhead_on(gpu);
     const Duration alone = *out.profile.solo_step;
-    const bool is_busy = std::ranges::any_of(
-        company_.law, [&](const Measurement& m) { return m.batch == batch && m.is_busy; });
+    // Alone what DCGM counted bounds it (add_activity).
+    const bool is_busy =
+        !turns.empty() && std::ranges::any_of(company_.law, [&](const Measurement& m) {
+          return m.batch == batch && m.is_busy;
+        });
     out.profile.duty = is_busy ? 1.0 : duty_of(turns, alone, overhead, turns_stretch);
     if (!out.profile.duty) {
       out.undetermined.emplace_back("duty");
