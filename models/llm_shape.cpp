@@ -25,17 +25,34 @@ namespace {
 struct Family {
   std::string_view type;  // `model_type`
   bool tied = false;      // unless the file says otherwise
+  // Of a mixture of experts: how many there are, and how wide one is, and all that every token goes
+  // through together.
+  std::string_view experts{};
+  std::string_view expert_width{};
+  std::string_view shared_width{};
 };
 
 // Those of which parameters() is right; defaults of transformers' configuration classes.
-constexpr std::array<Family, 8> kFamilies{{{"llama", false},
-                                           {"mistral", false},
-                                           {"qwen2", false},
-                                           {"qwen3", false},
-                                           {"phi3", false},
-                                           {"granite", false},
-                                           {"gemma", true},
-                                           {"gemma2", true}}};
+constexpr std::array<Family, 11> kFamilies{
+    {{"llama", false},
+     {"mistral", false},
+     {"qwen2", false},
+     {"qwen3", false},
+     {"phi3", false},
+     {"granite", false},
+     {"gemma", true},
+     {"gemma2", true},
+     {"mixtral", false, "num_local_experts", "intermediate_size"},
+     {"qwen2_moe", false, "num_experts", "moe_intermediate_size",
+      "shared_expert_intermediate_size"},
+     {"qwen3_moe", false, "num_experts", "moe_intermediate_size"}}};
+
+// Far beyond what there is, and no product of them overflows.
+constexpr int kMostLayers = 1'000;
+constexpr int kMostHeads = 10'000;
+constexpr int kMostExperts = 1'000;
+constexpr int kWidest = 1'000'000;
+constexpr int kLongestContext = 100'000'000;
 
 struct Precision {
   std::string_view name;
@@ -90,13 +107,38 @@ void read_precision(CatalogFields& fields, const nlohmann::json& root, LlmShape&
   shape.weight_bytes = found->bytes;
 }
 
+// Layers without experts among such with them are not known here.
+void read_experts(CatalogFields& fields, const nlohmann::json& root, const Family& family,
+                  LlmShape& shape) {
+  const auto number = [&](std::string_view name, int most) {
+    return static_cast<int>(fields.integer(std::string(name), 1, most));
+  };
+  shape.experts = number(family.experts, kMostExperts);
+  shape.chosen = number("num_experts_per_tok", std::max(1, shape.experts));
+  shape.expert_intermediate = number(family.expert_width, kWidest);
+  if (!family.shared_width.empty()) shape.intermediate = number(family.shared_width, kWidest);
+  const bool is_every_layer =
+      (!root.contains("decoder_sparse_step") || root["decoder_sparse_step"] == 1) &&
+      (!root.contains("mlp_only_layers") || root["mlp_only_layers"].empty());
+  if (is_every_layer) return;
+  fields.fail("model_type", "has experts in some of its layers only", Code::StrategyNotModelled,
+              "measure its server and leave config.json out (slicewise explain measurements)");
+}
+
 }  // namespace
 
 std::int64_t LlmShape::layer_parameters() const {
   const std::int64_t wide = hidden;
   const std::int64_t queries = std::int64_t{heads} * head_size;
   const std::int64_t keys = std::int64_t{kv_heads} * head_size;
-  return layers * (2 * wide * queries + 2 * wide * keys + 3 * wide * intermediate + 2 * wide);
+  const std::int64_t router = wide * experts;
+  return layers *
+             (2 * wide * queries + 2 * wide * keys + 3 * wide * intermediate + router + 2 * wide) +
+         expert_parameters();
+}
+
+std::int64_t LlmShape::expert_parameters() const {
+  return std::int64_t{3} * layers * experts * hidden * expert_intermediate;
 }
 
 std::int64_t LlmShape::parameters() const {
@@ -130,27 +172,15 @@ Expected<LlmShape> read_llm_shape(const SourceText& file) {
   shape.where = located->place_of(file.name);
   const std::string type = fields.text("model_type");
   const auto family = std::ranges::find(kFamilies, type, &Family::type);
-  const bool has_experts = fields.has("num_local_experts") || fields.has("num_experts") ||
-                           fields.has("n_routed_experts");
-  if (has_experts) {
-    fields.fail(
-        "model_type",
-        fmt::format("{} is a mixture of experts: what a step reads hangs on its tokens", type),
-        Code::StrategyNotModelled,
-        "measure its server and leave config.json out (slicewise explain measurements); sizes go "
-        "into llm.weights and llm.kvBytesPerToken");
-  } else if (family == kFamilies.end() && !type.empty()) {
+  if (family == kFamilies.end() && !type.empty()) {
     std::vector<std::string_view> known;
     known.reserve(kFamilies.size());
     for (const Family& each : kFamilies) known.push_back(each.type);
     fields.fail("model_type", fmt::format("{} is not known here", type), Code::StrategyNotModelled,
-                fmt::format("known are {}", fmt::join(known, ", ")));
+                fmt::format("known are {}; of others give llm.weights, kvBytesPerToken and the "
+                            "times of a step yourself (slicewise explain llm)",
+                            fmt::join(known, ", ")));
   }
-  // Far beyond what there is, and no product of them overflows.
-  constexpr int kMostLayers = 1'000;
-  constexpr int kMostHeads = 10'000;
-  constexpr int kWidest = 1'000'000;
-  constexpr int kLongestContext = 100'000'000;
   const auto& root = located->root;
   const auto given = [&](const char* name) { return fields.has(name) && !root[name].is_null(); };
   const auto number = [&](const char* name, int most) {
@@ -165,7 +195,11 @@ Expected<LlmShape> read_llm_shape(const SourceText& file) {
                        : shape.heads;
   shape.head_size =
       given("head_dim") ? number("head_dim", kMostHeads) : shape.hidden / std::max(1, shape.heads);
-  shape.intermediate = number("intermediate_size", kWidest);
+  if (family != kFamilies.end() && !family->experts.empty()) {
+    read_experts(fields, root, *family, shape);
+  } else {
+    shape.intermediate = number("intermediate_size", kWidest);
+  }
   shape.vocabulary = number("vocab_size", kWidest);
   shape.tied_embeddings = given("tie_word_embeddings") ? fields.flag("tie_word_embeddings")
                                                        : family != kFamilies.end() && family->tied;
@@ -188,7 +222,9 @@ LlmModel model_of(const LlmShape& shape, const std::string& name, const GpuModel
   out.weights = shape.weights();
   out.kv_bytes_per_token = shape.kv_bytes_per_token();
   out.layer_parameters = shape.layer_parameters();
-  out.shape = {shape.layers, shape.hidden, shape.heads, shape.kv_heads};
+  out.expert_parameters = shape.expert_parameters();
+  out.shape = {shape.layers,   shape.hidden,  shape.heads,
+               shape.kv_heads, shape.experts, shape.chosen};
   out.context_length = shape.context_length;
   out.source = "config.json";
   out.provenance = {{"weightsMib", std::string("derived: parameters by config.json") +
@@ -205,16 +241,16 @@ bool derive_step(const LlmShape& shape, const GpuModel& gpu, std::span<const Llm
   const auto gpu_of = [&](const LlmModel& one) {
     return find_or_null(gpus, one.gpu_model, &GpuModel::name);
   };
-  const auto parameters = static_cast<double>(shape.layer_parameters());
+  const double parameters = active_parameters(model);
   // Another GPU is further off than any size.
   constexpr double kElsewhere = 1e3;
   const auto distance = [&](const LlmModel& one) -> std::optional<double> {
     const GpuModel* measured_on = gpu_of(one);
-    if (!one.layer_parameters || measured_on == nullptr || !can_carry_over(*measured_on, gpu)) {
+    const bool is_dense = one.layer_parameters && one.step.experts_s <= 0;
+    if (!is_dense || measured_on == nullptr || !can_carry_over(*measured_on, gpu)) {
       return std::nullopt;
     }
-    const double size =
-        std::abs(portable_log(parameters / static_cast<double>(*one.layer_parameters)));
+    const double size = std::abs(portable_log(parameters / active_parameters(one)));
     return measured_on == &gpu ? size : kElsewhere + size;
   };
   const LlmModel* like = nullptr;
@@ -223,9 +259,13 @@ bool derive_step(const LlmShape& shape, const GpuModel& gpu, std::span<const Llm
     if (away && (like == nullptr || *away < *distance(*like))) like = &one;
   }
   if (like == nullptr) return false;
-  const double wider = parameters / static_cast<double>(*like->layer_parameters);
+  const double wider = parameters / active_parameters(*like);
   constexpr double kBytesOfReference = 2;
-  const double heavier = wider * shape.weight_bytes / kBytesOfReference;
+  const auto times_heavier = [&](std::int64_t of) {
+    return static_cast<double>(of) * shape.weight_bytes /
+           (static_cast<double>(*like->layer_parameters) * kBytesOfReference);
+  };
+  const double heavier = times_heavier(shape.layer_parameters() - shape.expert_parameters());
   const LlmStep reference = carried_over(like->step, *gpu_of(*like), gpu);
   LlmStep its_whole = like->shape ? whole_part(*like->shape, gpu) : LlmStep{};
   LlmStep whole = like->shape ? whole_part(*model.shape, gpu) : LlmStep{};
@@ -239,6 +279,11 @@ bool derive_step(const LlmShape& shape, const GpuModel& gpu, std::span<const Llm
   };
   model.step = reference;
   model.step.weights_s = derived(&LlmStep::weights_s, heavier);
+  // Of a reference without experts the small kernels are in `whole`, once.
+  model.step.experts_s = std::max(0.0, reference.weights_s - its_whole.weights_s) *
+                         times_heavier(shape.expert_parameters());
+  model.step.expert_part =
+      shape.experts > 0 ? static_cast<double>(shape.chosen) / shape.experts : 0;
   model.step.token_s = derived(&LlmStep::token_s, wider) / arithmetic_gain(shape.precision, gpu);
   model.step.kv_read_s = cache_read_seconds(shape.kv_bytes_per_token(), gpu);
   model.source = fmt::format("config.json, and {}", like->name);
@@ -249,6 +294,9 @@ bool derive_step(const LlmShape& shape, const GpuModel& gpu, std::span<const Llm
   };
   model.provenance["headParameters"] = "vocabulary x hidden size";
   model.provenance["weightsMs"] = times(heavier, "bytes");
+  if (shape.experts > 0) {
+    model.provenance["expertsMs"] = times(times_heavier(shape.expert_parameters()), "bytes");
+  }
   model.provenance["tokenMs"] = times(wider / arithmetic_gain(shape.precision, gpu), "parameters");
   model.provenance["kvReadMs"] = "derived: KV bytes per token / (0.7 x peak bandwidth)";
   model.provenance["overheadMs"] = fmt::format("that of {}", like->name);

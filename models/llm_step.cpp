@@ -4,6 +4,8 @@
 #include <cassert>
 #include <cmath>
 
+#include "slicewise/portable_math.hpp"
+
 #include "whole_part.hpp"
 
 namespace slicewise::models {
@@ -14,6 +16,10 @@ namespace {
 // "Several GPUs for one language model").
 constexpr double kWholeOfLayerSeconds = 30e-6;
 constexpr double kWholeBytesPerNumber = 34;
+// Of a layer with experts the kernels of the router and those that sort its tokens, on top: what
+// two published steps of one token have beyond the rest, 76 and 53 us (models/MODELS.md, "A model
+// that nobody measured").
+constexpr double kWholeOfExpertsSeconds = 65e-6;
 
 // Of the hidden state, in FP16.
 constexpr double kBytesOfNumber = 2;
@@ -29,7 +35,9 @@ double beside_whole(double time, double whole, double times) {
 
 // The same as T_w, which is alike on all GPUs; 0 where nobody says how many layers there are.
 double whole_weights_s(const std::optional<LlmLayers>& model) {
-  return model ? model->layers * kWholeOfLayerSeconds : 0;
+  if (!model) return 0;
+  const double of_layer = kWholeOfLayerSeconds + (model->experts > 0 ? kWholeOfExpertsSeconds : 0);
+  return model->layers * of_layer;
 }
 
 // GPU work of a step, in seconds.
@@ -43,7 +51,7 @@ struct StepWork {
 // On SMs that reach `rate` times what the law's do.
 StepWork work_of(const LlmStep& law, const StepLoad& load, DomainShare rate) {
   const double compute_s = load.tokens * law.token_s / rate.compute;
-  const double weights_s = law.weights_s / rate.bandwidth;
+  const double weights_s = weights_seconds(law, load.tokens) / rate.bandwidth;
   const double together_s = std::sqrt(weights_s * weights_s + compute_s * compute_s);
   const double attention_s = load.attention_s / rate.compute;
   const double caches_s = (load.cached * law.kv_read_s + load.adapters_s) / rate.bandwidth;
@@ -54,10 +62,18 @@ StepWork work_of(const LlmStep& law, const StepLoad& load, DomainShare rate) {
 
 }  // namespace
 
+double weights_seconds(const LlmStep& law, double tokens) {
+  if (law.experts_s <= 0) return law.weights_s;
+  constexpr double kNone = -50;  // of the logarithm of the part that nobody asks for
+  const double idle = law.expert_part < 1 ? tokens * portable_log(1 - law.expert_part) : kNone;
+  return law.weights_s + law.experts_s * (idle > kNone ? 1 - portable_exp(idle) : 1);
+}
+
 double step_seconds(const LlmStep& law, double tokens, double cached) {
   const double compute_s = tokens * law.token_s;
-  return std::sqrt(law.weights_s * law.weights_s + compute_s * compute_s) +
-         tokens * law.exchange_s + cached * law.kv_read_s + law.overhead_s;
+  const double weights_s = weights_seconds(law, tokens);
+  return std::sqrt(weights_s * weights_s + compute_s * compute_s) + tokens * law.exchange_s +
+         cached * law.kv_read_s + law.overhead_s;
 }
 
 double pairs_beyond(std::int64_t before, std::int64_t tokens) {
@@ -114,7 +130,9 @@ LlmStep in_domain(const LlmStep& law, DomainShare share) {
           law.kv_read_s / share.bandwidth,
           law.overhead_s,
           law.exchange_s,
-          law.pair_s / share.compute};
+          law.pair_s / share.compute,
+          law.experts_s / share.bandwidth,
+          law.expert_part};
 }
 
 bool can_share(const LlmLayers& model, int gpus) {
@@ -139,6 +157,7 @@ LlmStep shared_step(const LlmStep& law, const LlmLayers& model, int gpus, const 
   each.token_s = beside_whole(law.token_s, whole.token_s, 1.0 / gpus);
   each.kv_read_s = law.kv_read_s * cache_part(model, gpus);
   each.pair_s = law.pair_s / gpus;
+  each.experts_s = law.experts_s / gpus;
   return each;
 }
 
@@ -157,13 +176,21 @@ double arithmetic_gain(std::string_view precision, const GpuModel& gpu) {
   return precision == "FP8" && has_fp8 ? 2 : 1;
 }
 
+double active_parameters(const LlmModel& model) {
+  const double idle = model.shape && model.shape->experts > 0
+                          ? 1 - static_cast<double>(model.shape->chosen) / model.shape->experts
+                          : 0;
+  return static_cast<double>(*model.layer_parameters) -
+         idle * static_cast<double>(model.expert_parameters);
+}
+
 double pair_seconds(const LlmModel& model, double token_s) {
   if (!model.shape || !model.layer_parameters) return 0;
   // L h: keys and values are 2 numbers of 2 bytes for each of the KV heads, queries have all heads.
   constexpr double kBytesOfKeyAndValue = 2 * kBytesOfNumber;
   const double numbers = static_cast<double>(model.kv_bytes_per_token.count) / kBytesOfKeyAndValue *
                          model.shape->heads / model.shape->kv_heads;
-  return token_s * 2 * numbers / static_cast<double>(*model.layer_parameters);
+  return token_s * 2 * numbers / active_parameters(model);
 }
 
 LlmModel quantised(LlmModel model, std::string_view precision) {
@@ -174,6 +201,7 @@ LlmModel quantised(LlmModel model, std::string_view precision) {
   model.weights.count = std::max<std::int64_t>(0, model.weights.count - saved);
   model.step.weights_s = beside_whole(model.step.weights_s,
                                       whole_weights_s(model.shape) + model.head_s, bytes / kBefore);
+  model.step.experts_s *= bytes / kBefore;
   model.precision = precision;
   return model;
 }

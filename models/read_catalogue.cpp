@@ -173,6 +173,7 @@ InstanceType read_instance(CatalogFields fields, const SourceTable& sources,
   type.memory = mebibytes(fields.integer("memoryMib", 1));
   read_gpu_of_instance(fields.object("gpu"), sources, type);
   type.max_pods = maybe_integer(fields, "maxPods", 1).value_or(kKubeletsMaxPods);
+  type.efa_interfaces = maybe_integer(fields, "efaInterfaces", 0);
   if (fields.has("allocatable")) {
     read_allocatable(fields.object("allocatable"), sources, type);
   } else {
@@ -490,12 +491,36 @@ void add_block_prices(PriceBook& book, const std::vector<Commitment>& sold) {
 LlmLayers read_layers(CatalogFields fields) {
   LlmLayers shape{small_integer(fields, "layers", 1), small_integer(fields, "hiddenSize", 1),
                   small_integer(fields, "heads", 1), small_integer(fields, "kvHeads", 1)};
+  shape.experts = maybe_integer(fields, "experts", 1).value_or(0);
+  shape.chosen = maybe_integer(fields, "chosenExperts", 1).value_or(0);
   fields.done();
   return shape;
 }
 
+constexpr double kSecondsPerMillisecond = 1e-3;
+
+void read_experts(CatalogFields& fields, LlmModel& model) {
+  if (fields.has("expertParameters")) {
+    model.expert_parameters = fields.integer("expertParameters", 1);
+  }
+  if (fields.has("expertsMs")) {
+    model.step.experts_s = fields.number("expertsMs") * kSecondsPerMillisecond;
+  }
+  const LlmLayers layers = model.shape.value_or(LlmLayers{});
+  const bool any = layers.experts > 0 || layers.chosen > 0 || model.expert_parameters > 0 ||
+                   model.step.experts_s > 0;
+  const bool all = layers.chosen > 0 && layers.chosen <= layers.experts &&
+                   model.expert_parameters > 0 && model.step.experts_s > 0;
+  if (all) {
+    model.step.expert_part = static_cast<double>(layers.chosen) / layers.experts;
+  } else if (any) {
+    fields.fail("expertsMs",
+                "goes with expertParameters, shape.experts and shape.chosenExperts of them at most",
+                Code::FieldMissing);
+  }
+}
+
 LlmModel read_llm_model(CatalogFields fields) {
-  constexpr double kSecondsPerMillisecond = 1e-3;
   LlmModel model;
   model.name = fields.text("name");
   model.title = fields.has("title") ? fields.text("title") : model.name;
@@ -511,6 +536,7 @@ LlmModel read_llm_model(CatalogFields fields) {
   if (fields.has("layerParameters")) model.layer_parameters = fields.integer("layerParameters", 1);
   if (fields.has("headParameters")) model.head_parameters = fields.integer("headParameters", 1);
   if (fields.has("shape")) model.shape = read_layers(fields.object("shape"));
+  read_experts(fields, model);
   model.context_length = maybe_integer(fields, "contextLength", 1);
   model.source = is_users(fields) && !fields.has("source") ? fields.reading()->usual_source.text
                                                            : fields.text("source");

@@ -33,6 +33,10 @@ FigureRows figures_of(const LlmModel& model) {
       row("weights", memory_cell(model.weights), "", "weightsMib"),
       row("KV cache", fmt::format("{}", model.kv_bytes_per_token.count), "bytes/token",
           "kvBytesPerToken")};
+  if (step.experts_s > 0) {
+    rows.push_back(
+        row("reading all experts", milliseconds_of(step.experts_s), "ms/step", "expertsMs"));
+  }
   if (model.context_length) {
     rows.push_back(
         row("context length", std::to_string(*model.context_length), "tokens", "contextLength"));
@@ -42,6 +46,11 @@ FigureRows figures_of(const LlmModel& model) {
     rows.push_back(row("hidden size", std::to_string(model.shape->hidden), "", "shape"));
     rows.push_back(row("heads", std::to_string(model.shape->heads), "", "shape"));
     rows.push_back(row("KV heads", std::to_string(model.shape->kv_heads), "", "shape"));
+    if (model.shape->experts > 0) {
+      rows.push_back(row("experts",
+                         fmt::format("{} of {}", model.shape->chosen, model.shape->experts),
+                         "for a token", "shape"));
+    }
   }
   return rows;
 }
@@ -98,6 +107,11 @@ nlohmann::json llm_item(const LlmModel& model) {
                      {"hiddenSize", model.shape->hidden},
                      {"heads", model.shape->heads},
                      {"kvHeads", model.shape->kv_heads}};
+    if (model.shape->experts > 0) {
+      item["shape"]["experts"] = model.shape->experts;
+      item["shape"]["chosenExperts"] = model.shape->chosen;
+      item["expertsSeconds"] = model.step.experts_s;
+    }
   }
   if (!model.note.empty()) item["note"] = model.note;
   if (!model.unusable.empty()) item["notRunnable"] = model.unusable;

@@ -57,6 +57,12 @@ nlohmann::json model_json(const models::LlmModel& model) {
                     {"hiddenSize", model.shape->hidden},
                     {"heads", model.shape->heads},
                     {"kvHeads", model.shape->kv_heads}};
+    if (model.shape->experts > 0) {
+      out["shape"]["experts"] = model.shape->experts;
+      out["shape"]["chosenExperts"] = model.shape->chosen;
+      out["expertParameters"] = model.expert_parameters;
+      out["expertsMs"] = five_digits(kMs * model.step.experts_s);
+    }
   }
   return out;
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <sstream>
 #include <string>
@@ -88,6 +89,19 @@ const CodeInfo* code_named(std::string_view name) {
   return found == kCodes.end() ? nullptr : found;
 }
 
+// What people call a thing elsewhere, and the topic or field that has it here.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kOtherWords{
+    {{"scenario", "spec"},
+     {"hpa", "autoscaling"},
+     {"keda", "autoscaling"},
+     {"karpenter", "autoscaling-nodes"},
+     {"cluster-autoscaler", "autoscaling-nodes"},
+     {"priority", "spec.workloads.priority"},
+     {"preemption", "spec.workloads.preemptionPolicy"},
+     {"tensor-parallelism", "llm"},
+     {"vllm", "llm"},
+     {"dra", "sharing"}}};
+
 std::vector<std::string> names_of_topics() {
   std::vector<std::string> names;
   for (const Topic& topic : topics()) names.emplace_back(topic.name);
@@ -160,8 +174,9 @@ Expected<std::string> explain(std::string_view topic, const TextStyle& style) {
   for (const Topic& known : topics()) {
     if (same_name(known.name, topic)) return topic_text(known, style);
   }
-  // What a newcomer calls the format of the file.
-  if (same_name(topic, "scenario")) return field_text(*scenarios::describe_field("spec"), style);
+  for (const auto& [word, meant] : kOtherWords) {
+    if (same_name(word, topic)) return explain(meant, style);
+  }
   const auto field = scenarios::describe_field(topic);
   if (field && !names_an_item(topic, *field)) return field_text(*field, style);
   for (const std::string& path : scenarios::similar_fields(topic)) {

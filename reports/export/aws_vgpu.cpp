@@ -29,7 +29,7 @@ using scenarios::Scenario;
 // What the MPS daemon limits each client to; "" where the scenario says no limit.
 std::string mps_threads_of(const NodePool& pool) {
   if (!pool.mps || !pool.mps->active_threads) return {};
-  return fmt::format("{:.0f}", *pool.mps->active_threads * 100);
+  return fmt::format("{:g}", *pool.mps->active_threads * 100);
 }
 
 json aws_vgpu_daemon(const Scenario& scenario) {

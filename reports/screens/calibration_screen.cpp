@@ -257,6 +257,9 @@ ScreenPart model_part(const models::LlmModel& model) {
     table.rows.push_back({name, value, basis == model.provenance.end() ? "" : basis->second});
   };
   row("weightsTime", fmt::format("{:.4g} ms", model.step.weights_s * 1e3), "weightsMs");
+  if (model.step.experts_s > 0) {
+    row("expertsTime", fmt::format("{:.4g} ms", model.step.experts_s * 1e3), "expertsMs");
+  }
   row("tokenTime", fmt::format("{:.4g} us", model.step.token_s * 1e6), "tokenMs");
   row("cacheReadTime", fmt::format("{:.4g} us", model.step.kv_read_s * 1e6), "kvReadMs");
   row("overhead", fmt::format("{:.4g} ms", model.step.overhead_s * 1e3), "overheadMs");

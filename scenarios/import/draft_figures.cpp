@@ -44,8 +44,8 @@ void write_llm(const DraftLlm& llm, const std::string& name, DraftLines& lines) 
   const VllmArguments& served = llm.server.arguments;
   lines.add("    llm:");
   lines.add(fmt::format("      model: {}  # {}", in_quotes(llm.model), served.model));
-  if (served.memory_hundredths != std::lround(100 * Llm().memory_utilization)) {
-    lines.add(fmt::format("      memoryUtilization: {}%", served.memory_hundredths));
+  if (served.memory_percent != VllmArguments().memory_percent) {
+    lines.add(fmt::format("      memoryUtilization: {}%", served.memory_percent));
   }
   for (const auto& [key, value] :
        {std::pair("maxSequences", served.max_sequences),

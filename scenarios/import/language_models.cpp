@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include <fmt/format.h>
@@ -18,12 +19,12 @@ void reserve_memory(DraftWorkload& workload, const InstanceGpus& node) {
   // Of a MIG device, or HAMi's part, it is a share of that.
   const bool is_part = workload.resource.starts_with(kMigPrefix) || !workload.parts.empty();
   if (node.gpu_memory.count == 0 || is_part) return;
-  const int hundredths = workload.model_server->arguments.memory_hundredths;
-  const std::int64_t all = node.gpu_memory.count / 100 * hundredths;
+  const double percent = workload.model_server->arguments.memory_percent;
+  const std::int64_t all = std::llround(static_cast<double>(node.gpu_memory.count) / 100 * percent);
   workload.gpu_memory = Bytes{std::max<std::int64_t>(0, all - node.gpu_context.count)};
   workload.memory_from =
       fmt::format("{} reserves {} % of the {} GiB, CUDA context included",
-                  workload.model_server->program, hundredths, node.gpu_memory.count >> 30U);
+                  workload.model_server->program, percent, node.gpu_memory.count >> 30U);
 }
 
 }  // namespace

@@ -79,6 +79,14 @@ class LevelReader {
       records_.try_emplace(PodName{pod.space, pod.name, {}}, std::move(pod));
     }
     answered_ = series.requests.answered(report);
+    for (const auto& [name, counter] : answered_) {
+      const std::size_t slash = name.find('/');
+      const PodName pod{name.substr(0, slash), name.substr(slash + 1), {}};
+      const auto known = records_.find(pod);
+      const bool is_placed =
+          named_.contains(pod) || (known != records_.end() && !known->second.node.empty());
+      if (!is_placed) nowhere_[replicas_of(name)].push_back(&counter);
+    }
   }
 
   std::vector<SharingLevel> read() {
@@ -103,6 +111,24 @@ class LevelReader {
     std::int64_t since = 0;
     std::int64_t until = INT64_MAX;
   };
+
+  // "ml/asr-7c9-x2x4z" and all that were made with it, by their names.
+  static std::string replicas_of(const std::string& name) {
+    return name.substr(0, name.rfind('-'));
+  }
+
+  // Whether one of its replicas answered meanwhile that nobody says the place of: it may have had
+  // the same GPU.
+  bool has_help(std::uint32_t pod, std::int64_t from, std::int64_t to) const {
+    const PodName& name = series_.gpus.pod(pod);
+    const auto others = nowhere_.find(replicas_of(fmt::format("{}/{}", name.space, name.name)));
+    return others != nowhere_.end() &&
+           std::ranges::any_of(others->second, [&](const AnsweredSoFar* counter) {
+             const auto before = counter->at(from);
+             const auto after = counter->at(to);
+             return before && after && *after > *before;
+           });
+  }
 
   void add_holder(const PodRecord& pod) {
     const PodName name{pod.space, pod.name, {}};
@@ -154,6 +180,10 @@ class LevelReader {
              "does not follow, but where they take turns";
     }
     for (const std::uint32_t pod : pods) {
+      if (has_help(pod, from.at, to.at)) {
+        return "times at which replicas answered that nobody says the node of: they may have had "
+               "the same GPU, of which DCGM names one pod; query kube_pod_info as well";
+      }
       if (workload_of(pod) != workload_of(pods.front())) {
         return "times at which pods of several workloads shared a GPU";
       }
@@ -262,6 +292,8 @@ class LevelReader {
   std::map<PodName, std::vector<std::int64_t>> named_;  // when DCGM has them on a device
   std::map<std::string, std::vector<Holder>> holders_;  // by node
   std::map<std::string, AnsweredSoFar> answered_;
+  // Counters of pods of which no node is known, by the name that replicas have in common.
+  std::map<std::string, std::vector<const AnsweredSoFar*>> nowhere_;
   std::map<Key, Level> levels_;
 };
 

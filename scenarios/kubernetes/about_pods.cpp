@@ -26,6 +26,21 @@ bool read_service(Context& context, const Node& object) {
   return true;
 }
 
+// Whether file systems of many nodes are behind it its class says, if anybody does.
+void read_volume(Context& context, const Node& object) {
+  const std::string of_class = text_below(&object, {"spec", "storageClassName"});
+  for (const std::string_view many : {"efs", "fsx", "nfs"}) {
+    if (of_class.find(many) != of_class.npos) return;
+  }
+  const std::vector<const Node*> modes = items_of(node_below(&object, {"spec", "accessModes"}));
+  const bool is_of_one = std::ranges::all_of(
+      modes, [](const Node* mode) { return mode->text.starts_with("ReadWriteOnce"); });
+  if (modes.empty() || !is_of_one) return;
+  context.files.volumes_of_one_node.emplace(
+      namespace_of(text_below(&object, {"metadata", "namespace"})),
+      text_below(&object, {"metadata", "name"}));
+}
+
 void read_priority(Context& context, const Node& object) {
   const auto value = whole_of(text_below(&object, {"value"}));
   if (!value) return;
@@ -191,6 +206,10 @@ bool read_about_pods(Context& context, const Node& object, std::string_view kind
     return false;  // what it bounds, nobody holds the pods to
   }
   if (kind == "Service") return read_service(context, object);
+  if (kind == "PersistentVolumeClaim") {
+    read_volume(context, object);
+    return false;  // its schema and its access modes are all that is looked at
+  }
   if (kind == "PriorityClass") {
     read_priority(context, object);
   } else if (kind == "PodDisruptionBudget") {

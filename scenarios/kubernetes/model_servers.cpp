@@ -85,7 +85,8 @@ std::optional<std::int64_t> size_of(const std::vector<std::string>& words, Flags
 
 void take_memory(std::string_view share, VllmArguments& arguments) {
   if (const auto part = number_of(share, 1.0)) {
-    arguments.memory_hundredths = std::max(1, static_cast<int>(std::floor(*part * 100 + 1e-9)));
+    constexpr double kShown = 1e6;  // 0.57 is 57 %, not 56.99999999999999
+    arguments.memory_percent = std::round(*part * 100 * kShown) / kShown;
   } else if (double any = 0; from_text(share, any)) {
     arguments.memory_refused = share;
   }
@@ -143,7 +144,7 @@ VllmArguments of_vllm(const ContainerFile& container) {
   const bool has_place = !words.empty() && words.front().find('/') != std::string::npos;
   if (name.empty() && container.runs_entrypoint && has_place) name = words.front();
   if (is_name(name)) arguments.model = name;
-  arguments.memory_hundredths = usual_hundredths(container.image);
+  arguments.memory_percent = usual_hundredths(container.image);
   take_memory(value_of(words, "--gpu-memory-utilization"), arguments);
   arguments.max_sequences = number_of<std::int64_t>(value_of(words, "--max-num-seqs"), 1'000'000);
   arguments.max_batched_tokens =

@@ -9,6 +9,7 @@
 
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
+#include "slicewise/scenarios/quantity.hpp"
 
 #include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
@@ -213,6 +214,10 @@ void read_node_group(Context& context, const Node& item, std::string_view cluste
   group.most = whole_of(text_below(&item, {"maxSize"}));
   group.is_spot = is_true(item.find("spot"));
   group.may_have_efa = is_true(item.find("efaEnabled")) || item.find("launchTemplate") != nullptr;
+  const bool has_commands =
+      item.find("preBootstrapCommands") != nullptr || item.find("launchTemplate") != nullptr;
+  const auto volume = whole_of(text_below(&item, {"volumeSize"}));
+  if (volume && !has_commands) group.disk = gibibytes(*volume);
   group.maker = is_managed ? NodeMaker::ManagedGroup : NodeMaker::Eksctl;
   add_name(group, kEksctlGroupLabel);
   add_zones(item, group);
@@ -301,6 +306,26 @@ void judge_alias(Context& context, const Node& node_class) {
   }
 }
 
+// What of it pods may have at the most: none of its volumes is larger. Sources:
+// karpenter.sh/docs/concepts/nodeclasses, blockDeviceMappings; of EKS Auto Mode ephemeralStorage.
+std::optional<Bytes> disk_of(const Node& node_class) {
+  const auto bytes_of = [](const Node* size) -> std::optional<Bytes> {
+    const auto thousandths = quantity_in_thousandths(text_below(size, {}));
+    return thousandths ? std::optional(Bytes{*thousandths / 1'000}) : std::nullopt;
+  };
+  const Node* spec = node_class.find("spec");
+  if (const Node* size = node_below(spec, {"ephemeralStorage", "size"})) return bytes_of(size);
+  // Disks of the instance take the place of a volume, and images of one's own bring theirs.
+  if (!text_below(spec, {"instanceStorePolicy"}).empty()) return std::nullopt;
+  std::optional<Bytes> largest;
+  for (const Node* mapping : items_of(node_below(spec, {"blockDeviceMappings"}))) {
+    const auto size = bytes_of(node_below(mapping, {"ebs", "volumeSize"}));
+    if (!size) return std::nullopt;
+    largest = std::max(largest.value_or(Bytes{}), *size);
+  }
+  return largest;
+}
+
 bool uses_bottlerocket(const Node& node_class) {
   if (text_below(&node_class, {"spec", "amiFamily"}) == "Bottlerocket") return true;
   const Node* terms = node_below(&node_class, {"spec", "amiSelectorTerms"});
@@ -342,6 +367,7 @@ void apply_node_classes(Context& context) {
     const Node* reserved =
         node_below(node_class.get(), {"spec", "capacityReservationSelectorTerms"});
     image.has_reservations = is_list(reserved) && !reserved->items.empty();
+    image.disk = disk_of(*node_class);
     const auto toml = user_data == nullptr ? std::nullopt : embedded_text(context, *user_data);
     if (uses_bottlerocket(*node_class)) {
       toml ? read_bottlerocket(context, *toml, image) : read_bottlerocket(context, nullptr, image);
@@ -350,6 +376,7 @@ void apply_node_classes(Context& context) {
       if (group.kind != NodeGroupFile::Kind::NodePool || group.node_class != file.name) continue;
       file.is_used = true;
       group.has_reservations = image.has_reservations;
+      group.disk = image.disk;
       group.is_bottlerocket = image.is_bottlerocket;
       group.bottlerocket = image.bottlerocket;
       group.bottlerocket_mig = image.bottlerocket_mig;

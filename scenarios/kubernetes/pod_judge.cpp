@@ -13,6 +13,7 @@
 #include "slicewise/scenarios/quantity.hpp"
 
 #include "../fields/check_scalar.hpp"
+#include "../text/scalars.hpp"
 #include "manifest_reader.hpp"
 #include "pod_sets.hpp"
 #include "pod_spec.hpp"
@@ -21,6 +22,32 @@
 namespace slicewise::scenarios::manifests {
 namespace {
 
+// How many processes torchrun starts on a node; nullopt: as many as there are GPUs, or nobody says.
+std::optional<std::int64_t> processes_of(const std::string& command) {
+  for (const std::string_view flag : {"--nproc_per_node", "--nproc-per-node"}) {
+    const std::size_t at = command.find(flag);
+    if (at == command.npos) continue;
+    std::string_view value = std::string_view(command).substr(at + flag.size());
+    value.remove_prefix(std::min(value.find_first_not_of("= "), value.size()));
+    return to_integer(value.substr(0, value.find_first_not_of("0123456789")));
+  }
+  return std::nullopt;
+}
+
+// Whether it has capitals in the name of the repository; what has a point, a port or a capital
+// before the first slash is the registry. Source: distribution/reference, normalize.go. Variables
+// of templates, and IMAGE_NAME, are still to be filled in.
+bool has_capitals(std::string_view image) {
+  if (image.find_first_of("${<") != image.npos) return false;
+  const std::size_t slash = image.find('/');
+  const std::string_view first = image.substr(0, slash == image.npos ? 0 : slash);
+  const bool is_host = first.find_first_of(".:ABCDEFGHIJKLMNOPQRSTUVWXYZ") != first.npos;
+  std::string_view path = is_host ? image.substr(slash + 1) : image;
+  path = path.substr(0, path.find_first_of(":@"));
+  return std::ranges::any_of(path, [](char c) { return c >= 'A' && c <= 'Z'; }) &&
+         std::ranges::any_of(path, [](char c) { return c >= 'a' && c <= 'z'; });
+}
+
 class PodJudge {
  public:
   PodJudge(Context& context, const Node& object, const PodFile& pod)
@@ -28,6 +55,7 @@ class PodJudge {
 
   void judge(const PodSet& set, const Node& spec) {
     for (const ContainerAt& one : containers_of(spec, set)) {
+      judge_probes(*one.node);
       const std::vector<AskedAmount> asked = asked_amounts(node_below(one.node, {one.resources}));
       for (const auto part : {&AskedAmount::limit, &AskedAmount::request}) {
         for (const AskedAmount& amount : asked) {
@@ -62,6 +90,27 @@ class PodJudge {
       judge_request(asked, *thousandths);
     } else {
       judge_limit(asked, *thousandths);
+    }
+  }
+
+  // By a name the kubelet looks among the ports of that container alone.
+  void judge_probes(const Node& container) {
+    const std::vector<const Node*> ports = items_of(container.find("ports"));
+    for (const std::string_view probe : {"readinessProbe", "livenessProbe", "startupProbe"}) {
+      for (const std::string_view way : {"httpGet", "tcpSocket"}) {
+        const Node* port = node_below(&container, {probe, way, "port"});
+        const bool is_name = port != nullptr && port->kind == Node::Kind::Text &&
+                             !port->text.empty() && !whole_of(port->text);
+        if (!is_name || std::ranges::any_of(ports, [&](const Node* one) {
+              return text_below(one, {"name"}) == port->text;
+            })) {
+          continue;
+        }
+        warn(context_, Code::ValueRange, port->where,
+             fmt::format("no port of the container is called {}: the {} fails always",
+                         port->text.substr(0, 60), probe),
+             "name the port under ports, or write its number");
+      }
     }
   }
 
@@ -178,6 +227,19 @@ class PodJudge {
       judge_profile(amount);
     }
     if (!pod_.is_system && pod_.kind != "DaemonSet") judge_env(container);
+    if (has_capitals(container.image)) {
+      tell(Code::ValueRange, container.where,
+           fmt::format("image {}: repository name must be lowercase: its pods stay in "
+                       "InvalidImageName",
+                       container.image.substr(0, 80)));
+    }
+    const auto processes = processes_of(container.command);
+    if (processes && gpu != nullptr && gpu->resource == kGpuResource && *processes > gpu->amount) {
+      warn(context_, Code::SettingConflict, gpu->where,
+           fmt::format("torchrun starts {} processes there, the container has {} GPUs", *processes,
+                       gpu->amount),
+           fmt::format("--nproc_per_node={}, or {}: {}", gpu->amount, kGpuResource, *processes));
+    }
     return gpu;
   }
 

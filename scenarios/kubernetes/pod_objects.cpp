@@ -189,10 +189,48 @@ void judge_order(Context& context, const std::vector<Origin>& origins) {
 void judge_ray(Context& context, const Node& from, const PodFile& pod) {
   const Located<std::string> told = located_below(&from, {"rayStartParams", "num-gpus"});
   const auto gpus = whole_of(told.value);
-  if (!gpus || *gpus < 1 || asks_for_gpu(pod)) return;
+  if (!gpus || *gpus < 1) return;
+  if (asks_for_gpu(pod)) {
+    const std::int64_t has = amount_of(reserved_amounts(pod), kGpuResource);
+    if (has == 0 || *gpus <= has) return;
+    warn(context, Code::SettingConflict, told.where,
+         fmt::format("Ray counts {} GPUs on pods that have {}: what it places there beyond them "
+                     "finds none",
+                     *gpus, has),
+         "leave num-gpus out: Ray counts those of the container by itself");
+    return;
+  }
   report(context, Code::GpuNotRequested, told.where,
          fmt::format("num-gpus: {} is bookkeeping of Ray: the pod asks for no GPU", *gpus),
          "ask for nvidia.com/gpu in the container: Ray then counts it by itself");
+}
+
+// mpirun has so many places on each worker.
+void judge_slots(Context& context, const Node& object, const PodFile& pod) {
+  const Located<std::string> slots = located_below(&object, {"spec", "slotsPerWorker"});
+  const auto processes = whole_of(slots.value);
+  const std::int64_t has = amount_of(reserved_amounts(pod), kGpuResource);
+  if (!processes || has == 0 || *processes <= has) return;
+  warn(context, Code::SettingConflict, slots.where,
+       fmt::format("mpirun starts up to {} processes on a worker, which has {} GPUs", *processes,
+                   has),
+       fmt::format("slotsPerWorker: {}", has));
+}
+
+using Tell = void (*)(Context&, Code, const SourceLocation&, std::string, std::string);
+
+// Sources: kserve/kserve pkg/apis/serving/v1beta1/component.go, validateReplicas; KubeRay takes the
+// most for both, ray-project/kuberay controllers/ray/utils/util.go.
+void judge_bounds(Context& context, const Node& from, const PodSet& set) {
+  const auto fewest = count_at(from, set.fewest);
+  const auto most = count_at(from, set.most);
+  if (!fewest || !most || *most == 0 || *fewest <= *most) return;
+  const Node* at = node_at(&from, set.fewest);
+  const bool is_refused = set.group == "serving.kserve.io";
+  const auto tell = is_refused ? static_cast<Tell>(report) : warn;
+  tell(context, Code::ValueRange, at->where,
+       fmt::format("{} {} is above {} {}", set.fewest, *fewest, set.most, *most),
+       is_refused ? "KServe refuses the object" : "KubeRay takes the most for both");
 }
 
 // num_gpus: 0.25 in the configuration of Ray Serve.
@@ -282,6 +320,7 @@ void read_set(Context& context, const Node& object, const PodSet& set) {
     pod.ignores_disruptions = ignores_disruptions(node_at(origin.node, job_of(set)));
     if (!pod.backoff_limit) pod.backoff_limit = count_at(object, "spec.runPolicy.backoffLimit");
     judge_zone(context, *origin.node, set);
+    judge_bounds(context, *origin.node, set);
     if (!set.group_size.empty() && pod.copies == 0) continue;  // the leader is alone
     pod.scaling = own_scaling(context, object, set, *origin.node, *pods);
     const bool is_kept_up = set.counts.front().empty() && !set.most.empty();
@@ -290,6 +329,7 @@ void read_set(Context& context, const Node& object, const PodSet& set) {
     read_pod(context, object, set, *pods, std::move(pod));
     if (context.files.pods.size() > known) {
       judge_ray(context, *origin.node, context.files.pods.back());
+      if (set.kind == "MPIJob") judge_slots(context, object, context.files.pods.back());
       tell_of_jobs(context, object, *origin.node, set, context.files.pods.back());
     }
   }

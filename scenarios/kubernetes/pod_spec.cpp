@@ -18,6 +18,8 @@
 namespace slicewise::scenarios::manifests {
 namespace {
 
+constexpr std::string_view kDisk = "ephemeral-storage";
+
 bool is_gpu_software(const ContainerFile& container) {
   constexpr std::array<std::string_view, 8> kImages = {
       kPluginImage,   "dcgm",           "gpu-feature-discovery", "node-feature-discovery",
@@ -99,6 +101,10 @@ class PodSpecReader {
     }
     if (const Node* overhead = spec.find("overhead"); is_map(overhead)) add_overhead(*overhead);
     read_placement(spec);
+    for (const Node* volume : items_of(spec.find("volumes"))) {
+      Located<std::string> claim = located_below(volume, {"persistentVolumeClaim", "claimName"});
+      if (!claim.value.empty()) pod_.volumes.push_back(std::move(claim));
+    }
     read_claims(spec.find("resourceClaims"));
   }
 
@@ -134,6 +140,10 @@ class PodSpecReader {
                    ContainerFile& container) {
     const std::string& resource = asked.resource;
     const bool extended = asked.is_extended();
+    if (resource == kDisk && !container.is_init && &asked.counting() == &part) {
+      const auto bytes = quantity_in_thousandths(text_below(part.value, {}));
+      pod_.disk = {resource, pod_.disk.amount + bytes.value_or(0) / 1'000, part.value->where};
+    }
     if (!extended && resource != "cpu" && resource != "memory") return;
     const Node& value = *part.value;
     if (!value.is_scalar()) return;

@@ -101,6 +101,17 @@ void judge_kai(const LintInput& input, const scenarios::PodFile& pod) {
       "schedulerName: kai-scheduler, and the label kai.scheduler/queue");
 }
 
+// What Karpenter read before v1beta1 (karpenter.sh/v0.32/upgrading/v1beta1-migration).
+void judge_renamed(const LintInput& input, const KeyValue& given) {
+  if (given.key != "karpenter.sh/do-not-evict" && given.key != "karpenter.sh/do-not-consolidate") {
+    return;
+  }
+  input.tell_as(
+      Severity::Warning, Code::FieldUnknown, given.key_where,
+      fmt::format("Karpenter ignores {} since v0.32: it takes these pods' nodes away", given.key),
+      "karpenter.sh/do-not-disrupt: \"true\"");
+}
+
 }  // namespace
 
 void lint_annotations(const LintInput& input) {
@@ -109,6 +120,7 @@ void lint_annotations(const LintInput& input) {
     for (const auto* annotations : {&pod.annotations, &pod.object_annotations}) {
       for (const KeyValue& given : *annotations) {
         if (given.key.starts_with(kOurs)) judge_annotation(input, given);
+        judge_renamed(input, given);
       }
     }
   }

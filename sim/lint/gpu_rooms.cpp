@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <set>
@@ -118,7 +119,8 @@ void add_container(const LintInput& input, const ContainerFile& container, const
     if (limit->amount <= largest_gpu_mebibytes(input)) add_with_context(mebibytes(limit->amount));
   } else if (const auto vllm = scenarios::vllm_arguments(container)) {
     claim.is_judged = true;
-    add_with_context({device.memory.count / 100 * vllm->memory_hundredths});
+    const double memory = static_cast<double>(device.memory.count) / 100;
+    add_with_context({std::llround(memory * vllm->memory_percent)});
   }
 }
 

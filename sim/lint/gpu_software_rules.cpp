@@ -60,6 +60,35 @@ void judge_plugins(const LintInput& input) {
   }
 }
 
+bool asks_for_plugin(const scenarios::PodFile& pod) {
+  return !pod.is_system && pod.scheduler != "hami-scheduler" &&
+         std::ranges::any_of(pod.containers, [](const scenarios::ContainerFile& container) {
+           return std::ranges::any_of(container.amounts, [](const auto& amount) {
+             return scenarios::is_plugin_resource(amount.resource);
+           });
+         });
+}
+
+// Values of the GPU Operator that leave the plugin out, where nothing here brings it.
+void judge_no_plugin(const LintInput& input) {
+  const scenarios::ClusterFiles& files = input.files;
+  const bool is_brought = files.eksctl_installs || !files.plugin_daemons.empty() ||
+                          !files.virtual_gpus.empty() || !files.claims.empty() ||
+                          std::ranges::any_of(files.charts, [](const ChartValues& chart) {
+                            return chart.deploys_plugin || chart.chart == ChartValues::Chart::Dra;
+                          });
+  const bool has_some = std::ranges::any_of(
+      files.groups, [](const auto& group) { return has_own_image(group) || group.allocatable; });
+  if (is_brought || has_some || !std::ranges::any_of(files.pods, asks_for_plugin)) return;
+  for (const ChartValues& chart : files.charts) {
+    if (chart.chart != ChartValues::Chart::GpuOperator) continue;
+    input.tell_as(Severity::Warning, Code::PluginNotScheduled, chart.where,
+                  "devicePlugin.enabled: false, and nothing else here runs the device plugin: no "
+                  "node offers a GPU, and what these values say of sharing nobody reads",
+                  "leave it out, or deploy the plugin's own chart");
+  }
+}
+
 // The ConfigMap that values name, against the ConfigMaps among the files.
 void judge_external(const LintInput& input, const ChartValues& chart) {
   const std::string& name = chart.config_map.value;
@@ -212,6 +241,7 @@ void judge_counting_labels(const LintInput& input) {
 
 void lint_gpu_software(const LintInput& input) {
   judge_plugins(input);
+  judge_no_plugin(input);
   for (const ChartValues& chart : input.files.charts) judge_external(input, chart);
   judge_dra(input);
   judge_metrics(input);

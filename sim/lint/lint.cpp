@@ -18,6 +18,7 @@ Diagnostics lint_cluster(const scenarios::ClusterFiles& files, const models::Cat
   lint::lint_mig_layouts(input);
   lint::lint_pods(input);
   lint::lint_host_ports(input);
+  lint::lint_storage(input);
   lint::lint_queues(input);
   lint::lint_pod_memory(input);
   lint::lint_vllm(input);

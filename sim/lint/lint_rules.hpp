@@ -40,6 +40,7 @@ void lint_mig_layouts(const LintInput& input);
 void lint_sharing(const LintInput& input);
 void lint_pods(const LintInput& input);
 void lint_host_ports(const LintInput& input);
+void lint_storage(const LintInput& input);
 void lint_queues(const LintInput& input);
 void lint_pod_memory(const LintInput& input);
 void lint_vllm(const LintInput& input);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <set>
 
@@ -39,7 +40,7 @@ void judge_container(const LintInput& input, const PodFile& pod, const Container
   const bool mps = offer->has_mps();
   const std::int64_t replicas = offer->find(request->resource)->replicas;
   if (const auto vllm = scenarios::vllm_arguments(container)) {
-    const std::int64_t share = vllm->memory_hundredths;
+    const std::int64_t share = std::llround(vllm->memory_percent);
     const std::int64_t together = std::min(replicas, pod.copies) * share;
     if (!mps && together > 100) {
       input.tell(
@@ -89,7 +90,7 @@ std::vector<MemoryClaim> claims_on(const LintInput& input, const NodeOffer& offe
           std::ranges::find(container.amounts, resource, &scenarios::ResourceAmount::resource);
       if (container.is_init || request == container.amounts.end()) continue;
       if (const auto vllm = scenarios::vllm_arguments(container)) {
-        claims.push_back({&pod, &*request, vllm->memory_hundredths});
+        claims.push_back({&pod, &*request, std::llround(vllm->memory_percent)});
       }
     }
   }

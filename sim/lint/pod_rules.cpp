@@ -33,6 +33,23 @@ bool is_sold(const LintInput& input, const NodeOffer& offer, const InstanceType&
          !input.catalogue.prices.regions_with(type.name, models::PurchaseOption::OnDemand).empty();
 }
 
+// How many a node has of what another device plugin hands out: Nodes that are there say it, of the
+// Elastic Fabric Adapter the instance type. nullopt: nobody does.
+std::optional<std::int64_t> most_of(const NodeOffer& offer, const std::string& resource) {
+  const scenarios::NodeGroupFile* group = offer.group;
+  if (group == nullptr) return std::nullopt;
+  if (group->allocatable) return scenarios::allocatable_of(*group, resource).value_or(0);
+  if (resource != scenarios::kEfaResource) return std::nullopt;
+  if (!group->may_have_efa) return 0;
+  if (offer.types.empty() || offer.types.size() < group->types.size()) return std::nullopt;
+  int most = 0;
+  for (const InstanceType* type : offer.types) {
+    if (!type->efa_interfaces) return std::nullopt;
+    most = std::max(most, *type->efa_interfaces);
+  }
+  return most;
+}
+
 class PodJudge {
  public:
   PodJudge(const LintInput& input, const PodFile& pod) : input_(input), pod_(pod) {}
@@ -140,26 +157,26 @@ class PodJudge {
            scenarios::gpu_resource(resource).has_value();
   }
 
-  // What another device plugin hands out: nodes that are there say what they have, a node group of
-  // eksctl whether it has EFA.
   void judge_other(const ResourceAmount& amount) const {
-    const bool may_be_there = std::ranges::any_of(groups_, [&](const NodeOffer* offer) {
-      const scenarios::NodeGroupFile* group = offer->group;
-      if (group == nullptr) return true;
-      if (!group->allocatable) {
-        return amount.resource != scenarios::kEfaResource || group->may_have_efa;
-      }
-      return std::ranges::any_of(*group->allocatable, [&](const ResourceAmount& has) {
-        return has.resource == amount.resource && has.amount > 0;
-      });
-    });
-    if (may_be_there) return;
+    std::int64_t most = 0;
+    for (const NodeOffer* offer : groups_) {
+      const auto has = most_of(*offer, amount.resource);
+      if (!has) return;
+      most = std::max(most, *has);
+    }
+    if (amount.amount <= most) return;
+    const std::string name = amount.resource.substr(0, 60);
+    const bool is_efa = amount.resource == scenarios::kEfaResource;
     input_.tell(Code::ResourceNameMismatch, amount.where,
-                fmt::format("Pending for ever: no nodes offer {}", amount.resource.substr(0, 60)),
-                amount.resource == scenarios::kEfaResource
+                most == 0 ? fmt::format("Pending for ever: no nodes offer {}", name)
+                          : fmt::format("Pending for ever: Insufficient {}: the most that one of "
+                                        "these nodes has is {}",
+                                        name, most),
+                is_efa && most == 0
                     ? "efaEnabled: true on the node group, of a type with EFA; with Karpenter a "
                       "NodePool of such types"
-                    : "does its device plugin run there?");
+                : is_efa ? "ask for as many as the instance type has, or for less"
+                         : "does its device plugin run there?");
   }
 
   // Whether GPUs of the catalogue have instances of that name; of one of its boards alone.

@@ -51,6 +51,42 @@ void judge_gpus(const LintInput& input, const ContainerFile& container) {
   }
 }
 
+// Of a LeaderWorkerSet all pods of a group work on one copy of the model, which its leader starts.
+// Without a template of the leader's no file says which pod does.
+void judge_group(const LintInput& input, const scenarios::PodFile& leader) {
+  if (leader.kind != "LeaderWorkerSet" || is_shared(input)) return;
+  const auto gpus_of = [](const scenarios::PodFile& pod) {
+    return scenarios::amount_of(scenarios::reserved_amounts(pod), scenarios::kGpuResource);
+  };
+  std::int64_t all = 0;
+  int sets = 0;
+  for (const scenarios::PodFile& pod : input.files.pods) {
+    const bool is_of_it =
+        pod.kind == leader.kind && pod.object == leader.object && pod.space == leader.space;
+    if (!is_of_it) continue;
+    ++sets;
+    all += pod.copies * gpus_of(pod);
+  }
+  if (sets < 2 || leader.copies < 1 || gpus_of(leader) == 0) return;
+  const std::int64_t each = all / leader.copies;
+  for (const ContainerFile& container : leader.containers) {
+    const auto vllm = scenarios::vllm_arguments(container);
+    const auto request = std::ranges::find(container.amounts, scenarios::kGpuResource,
+                                           &scenarios::ResourceAmount::resource);
+    if (!vllm || request == container.amounts.end()) continue;
+    const std::int64_t wanted =
+        vllm->tensor_parallel_size.value_or(0) * vllm->pipeline_parallel_size.value_or(0);
+    if (wanted <= each) continue;
+    input.tell(
+        Code::VllmLacksGpus, request->where,
+        fmt::format("vLLM is to run on {} GPUs (tensor-parallel-size {} x "
+                    "pipeline-parallel-size {}), the pods of a group have {} together: it "
+                    "ends when it starts",
+                    wanted, *vllm->tensor_parallel_size, *vllm->pipeline_parallel_size, each),
+        "more GPUs in each pod, a larger size, or fewer of one of the two");
+  }
+}
+
 // The largest GPU of the nodes that the pod may get.
 struct LargestGpu {
   Bytes memory;
@@ -76,10 +112,12 @@ std::optional<LargestGpu> largest_gpu(const LintInput& input, const scenarios::P
   return largest.memory.count > 0 ? std::optional(largest) : std::nullopt;
 }
 
-const models::LlmModel* model_of(const LintInput& input, const scenarios::VllmArguments& vllm) {
+// The model that it serves, and as long requests as that takes where no flag says it.
+const models::LlmModel* model_of(const LintInput& input, scenarios::VllmArguments& vllm) {
   std::vector<std::string> names;
   for (const models::LlmModel& one : input.catalogue.llm_models) names.push_back(one.name);
   const scenarios::ServedModel served = scenarios::served_model(vllm, "", names);
+  vllm.max_model_len = served.max_model_len;
   return served.is_quantised ? nullptr : input.catalogue.find_llm_model(served.name);
 }
 
@@ -95,13 +133,13 @@ void judge_room(const LintInput& input, const scenarios::VllmArguments& vllm,
   if (tensor < 1 || stages < 1 || (tensor > 1 && !model.shape)) return;
   const double part = tensor > 1 ? models::cache_part(*model.shape, tensor) : 1;
   const auto memory = static_cast<double>(gpu.memory.count);
-  const double room = memory * vllm.memory_hundredths / 100;
+  const double room = memory * vllm.memory_percent / 100;
   const double weights = static_cast<double>(model.weights.count) / tensor / stages;
   const double token = static_cast<double>(model.kv_bytes_per_token.count) * part / stages /
                        (vllm.has_fp8_cache ? 2 : 1);
   const std::int64_t longest = vllm.max_model_len.value_or(0);
   const std::string of_gpu = fmt::format("vLLM has {} % of the {:.1f} GiB of a {}",
-                                         vllm.memory_hundredths, shown_gibibytes(memory), gpu.name);
+                                         vllm.memory_percent, shown_gibibytes(memory), gpu.name);
   if (weights > room) {
     input.tell(Code::GpuOom, where,
                fmt::format("the weights of {} take {:.1f} GiB of each GPU, and {}", model.title,
@@ -119,7 +157,7 @@ void judge_room(const LintInput& input, const scenarios::VllmArguments& vllm,
 
 void judge_flags(const LintInput& input, const scenarios::PodFile& pod,
                  const ContainerFile& container) {
-  const auto vllm = scenarios::vllm_arguments(container);
+  auto vllm = scenarios::vllm_arguments(container);
   if (!vllm || container.is_init) return;
   if (!vllm->memory_refused.empty()) {
     input.tell(Code::ValueRange, container.where,
@@ -133,11 +171,13 @@ void judge_flags(const LintInput& input, const scenarios::PodFile& pod,
   const bool can_share = model == nullptr || !model->shape || tensor <= 1 ||
                          models::can_share(*model->shape, static_cast<int>(tensor));
   if (!can_share) {
-    return input.tell(Code::ValueRange, container.where,
-                      fmt::format("--tensor-parallel-size {} does not divide the {} heads of {}: "
-                                  "vLLM ends when it starts",
-                                  tensor, model->shape->heads, model->title),
-                      "2, 4 or 8");
+    return input.tell(
+        Code::ValueRange, container.where,
+        fmt::format("--tensor-parallel-size {}: {} has {} heads and {} of keys and "
+                    "values, of which each GPU has to get as many: vLLM ends when "
+                    "it starts",
+                    tensor, model->title, model->shape->heads, model->shape->kv_heads),
+        "2, 4 or 8");
   }
   const bool has_gpus =
       contains(container.amounts, scenarios::kGpuResource, &scenarios::ResourceAmount::resource);
@@ -158,6 +198,7 @@ void judge_flags(const LintInput& input, const scenarios::PodFile& pod,
 void lint_vllm(const LintInput& input) {
   for (const scenarios::PodFile& pod : input.files.pods) {
     if (pod.is_system) continue;
+    judge_group(input, pod);
     for (const ContainerFile& container : pod.containers) {
       if (!pod.works_together) judge_gpus(input, container);
       judge_flags(input, pod, container);

@@ -72,6 +72,8 @@ double seconds_alone(const PoolModel& pool, const LlmDemand& there, int gpus,
                      const TokenFigures& tokens) {
   models::LlmStep step{there.weights_s, there.token_s, there.kv_read_s, there.overhead_s};
   step.pair_s = there.pair_s;
+  step.experts_s = there.experts_s;
+  step.expert_part = there.expert_part;
   if (there.shared) {
     const models::LlmStep exchange = all_reduces_of(pool, there, (GpuMask{1} << gpus) - 1);
     step.overhead_s += exchange.overhead_s;

@@ -12,6 +12,7 @@
 #include "slicewise/sim/metrics/time_summary.hpp"
 #include "slicewise/sim/pool_choice.hpp"
 
+#include "../world/starting_tickets.hpp"
 #include "merge.hpp"
 
 namespace slicewise::sim {
@@ -189,14 +190,6 @@ void describe_partitions(const PoolModel& pool, NodePoolResult& result) {
     if (!kind.partition.empty()) result.instances[kind.partition] += most_nodes(pool);
   }
   result.sms_unused_ratio = std::max(0.0, 1 - compute / pool.healthy_gpus());
-}
-
-// Of a node: nos offers others later.
-std::int64_t tickets_at_start(const PoolModel& pool, std::size_t offer) {
-  if (!pool.nos) return pool.tickets_per_node(offer, 0);
-  return std::ranges::count_if(pool.layouts.front().domains, [&](const NodeLayout::Domain& domain) {
-    return domain.at_start && pool.kinds[domain.kind].tickets.front().offer == offer;
-  });
 }
 
 }  // namespace

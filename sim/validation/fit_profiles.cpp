@@ -362,7 +362,12 @@ class CompanyFitter {
                          [&](const Measurement& m) { return m.batch == batch; });
     const double overhead = overhead_on(gpu);
     const Duration alone = *out.profile.solo_step;
-    out.profile.duty = duty_of(turns, alone, overhead, turns_stretch);
+    // Alone what DCGM counted bounds it (add_activity).
+    const bool is_busy =
+        !turns.empty() && std::ranges::any_of(company_.law, [&](const Measurement& m) {
+          return m.batch == batch && m.is_busy;
+        });
+    out.profile.duty = is_busy ? 1.0 : duty_of(turns, alone, overhead, turns_stretch);
     if (!out.profile.duty) {
       out.undetermined.emplace_back("duty");
       return;
@@ -373,6 +378,15 @@ class CompanyFitter {
       const double off = predicted / in_ms(m.time) - 1;
       squares += off * off;
       out.points.push_back({m, in_ms(m.time), predicted, {}});
+    }
+    if (is_busy) {
+      out.profile.request_duty = 1;
+      const std::string basis = "1: the times are the GPU's, without what the host does";
+      for (const char* name : {"duty", "requestDuty"}) {
+        out.figures.push_back({name, 1, std::nullopt, basis});
+        out.profile.provenance[name] = basis;
+      }
+      return;
     }
     const double width = duty_width(*out.profile.duty, squares, static_cast<double>(turns.size()));
     out.figures.push_back({"duty", *out.profile.duty, width, "fitted"});

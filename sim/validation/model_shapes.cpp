@@ -26,6 +26,9 @@ void take_step(const FittedStep& fitted, models::LlmModel& model) {
     if (figure.name == "cacheReadTime") model.provenance["kvReadMs"] = text;
     if (figure.name == "overhead") model.provenance["overheadMs"] = text;
   }
+  if (model.step.experts_s > 0) {
+    model.provenance["expertsMs"] = "as weightsMs, by the bytes of config.json";
+  }
   model.source = "config.json, and benchmarks of its server";
 }
 

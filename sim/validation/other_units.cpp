@@ -12,6 +12,36 @@ namespace {
 constexpr double kOtherUnit = 20;  // times as long is no time of the same unit
 constexpr double kByChance = 0.7;  // of the time alone: less is not measured of the same thing
 
+// Of three rows of a setting or more, one that is far from all others, which agree.
+void note_odd_rows(const Company& company, Diagnostics& notes) {
+  constexpr double kAgree = 1.25;
+  constexpr double kOdd = 1.5;
+  std::map<std::pair<int, decltype(place_of(company.law.front()))>, std::vector<const Measurement*>>
+      settings;
+  for (const auto* rows : {&company.law, &company.turns}) {
+    for (const Measurement& m : *rows) settings[{m.batch, place_of(m)}].push_back(&m);
+  }
+  for (auto& [setting, rows] : settings) {
+    if (rows.size() < 3) continue;
+    std::ranges::sort(rows, {}, [](const Measurement* m) { return m->time; });
+    for (const bool is_first : {true, false}) {
+      const Measurement& odd = is_first ? *rows.front() : *rows.back();
+      const double least = in_ms(rows[is_first ? 1 : 0]->time);
+      const double most = in_ms(rows[rows.size() - (is_first ? 1 : 2)]->time);
+      const double apart = is_first ? least / in_ms(odd.time) : in_ms(odd.time) / most;
+      if (most > kAgree * least || apart < kOdd) continue;
+      add_note(notes, Code::ValueRange, odd.where,
+               fmt::format("{}, {}: {:.4g} ms, and {:.4g} to {:.4g} ms in the {} other rows of the "
+                           "same setting",
+                           odd.workload, models::setting_of(odd), in_ms(odd.time), least, most,
+                           rows.size() - 1),
+               "measure it again, or leave the row out: it moves all that is fitted");
+      notes.back().severity = Severity::Warning;
+      break;
+    }
+  }
+}
+
 // Beside others nobody is faster than alone: such a row holds what all of them do together.
 void refuse_sums(const Company& company, Diagnostics& problems) {
   std::map<int, const Measurement*> fastest;
@@ -57,6 +87,7 @@ void refuse_other_units(const Company& company, Diagnostics& problems) {
 }
 
 void note_other_units(const Company& company, Diagnostics& notes) {
+  note_odd_rows(company, notes);
   std::vector<Measurement> shared = company.turns;
   shared.insert(shared.end(), company.law.begin(), company.law.end());
   for (const Measurement& alone : company.law) {

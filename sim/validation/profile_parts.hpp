@@ -73,7 +73,8 @@ std::vector<FittedStep> fit_steps(std::span<const models::Measurement> measureme
 // shorter than alone.
 void refuse_other_units(const Company& company, Diagnostics& problems);
 
-// Of times that no sharing explains one is in another unit.
+// Of times that no sharing explains one is in another unit. And rows that are far from all others
+// of their setting.
 void note_other_units(const Company& company, Diagnostics& notes);
 
 // What is worth measuring next.

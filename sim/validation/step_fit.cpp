@@ -43,6 +43,13 @@ struct Belief {
   double deviation = 0;
 };
 
+struct Beliefs {
+  std::array<Belief, kParts> parts;
+  bool is_of_shape = false;  // config.json says the size
+  double experts = 0;        // of a mixture, reading all of them: so many times T_w
+  double expert_part = 0;    // ... of which a token asks for this part
+};
+
 // Hosts take 0.3 to 1 ms of a step; a token's keys and values are 32 KiB to 512 KiB in models of 7
 // to 70 billion parameters. Of the rest nothing is believed.
 std::array<Belief, kParts> beliefs(const std::vector<const Measurement*>& runs,
@@ -68,17 +75,19 @@ std::array<Belief, kParts> beliefs(const std::vector<const Measurement*>& runs,
 // Of a model whose config.json is there: T_w and r follow from bytes and bandwidth, t from what
 // other models reach of the GPU's rate, each by a model that was measured. nullopt where none can
 // be carried over.
-std::optional<std::array<Belief, kParts>> beliefs_of_shape(const models::LlmShape& shape,
-                                                           const models::GpuModel& gpu,
-                                                           const models::Catalogue& catalogue) {
+std::optional<Beliefs> beliefs_of_shape(const models::LlmShape& shape, const models::GpuModel& gpu,
+                                        const models::Catalogue& catalogue) {
   constexpr std::array<double, kParts> kDeviations = {0.15, 0.4, 0.5, 0.6};
   models::LlmModel model = models::model_of(shape, shape.name, gpu);
   if (!models::derive_step(shape, gpu, catalogue.llm_models, catalogue.gpus, model)) return {};
-  std::array<Belief, kParts> out;
+  Beliefs out{.parts = {},
+              .is_of_shape = true,
+              .experts = model.step.experts_s / model.step.weights_s,
+              .expert_part = model.step.expert_part};
   for (std::size_t part = 0; part < kParts; ++part) {
     const double seconds = model.step.*models::kStepTimes[part].seconds;
     if (seconds <= 0) return {};
-    out[part] = {portable_log(seconds), kDeviations[part]};
+    out.parts[part] = {portable_log(seconds), kDeviations[part]};
   }
   return out;
 }
@@ -95,11 +104,11 @@ LlmStep step_at(std::span<const double> logs) {
 // from what was believed.
 class StepSearch {
  public:
-  StepSearch(std::vector<BenchmarkRun> runs, std::array<Belief, kParts> believed, bool size_known)
+  StepSearch(std::vector<BenchmarkRun> runs, const Beliefs& believed)
       : runs_(std::move(runs)), believed_(believed) {
     std::vector<double> start;
     std::vector<models::Bound> bounds;
-    for (const Belief& belief : believed_) {
+    for (const Belief& belief : believed_.parts) {
       start.push_back(belief.mean);
       bounds.push_back({belief.mean - kReach, belief.mean + kReach});
     }
@@ -109,7 +118,7 @@ class StepSearch {
     found_ = models::levenberg_marquardt(residuals, observations() + kParts, start, bounds);
     cost_ = found_.cost;
     // What the size says counts more than runs that no law of this form follows.
-    if (size_known) {
+    if (believed_.is_of_shape) {
       noise_ = std::sqrt(noise_squared());
       found_ = models::levenberg_marquardt(residuals, observations() + kParts, start, bounds);
     }
@@ -118,7 +127,7 @@ class StepSearch {
     spread(slopes);
   }
 
-  LlmStep step() const { return step_at(found_.at); }
+  LlmStep step() const { return law_at(found_.at); }
   const std::vector<BenchmarkRun>& runs() const { return runs_; }
   // Squares of how far off runs and what was believed are, in the noise of a benchmark.
   double cost() const { return cost_; }
@@ -138,7 +147,8 @@ class StepSearch {
   // The scheme of the other figures: what the measurements hardly narrow is not determined.
   bool knows(std::size_t part) const {
     constexpr double kNarrower = 0.6;
-    return std::sqrt(covariance_[part * kParts + part]) < kNarrower * believed_[part].deviation;
+    return std::sqrt(covariance_[part * kParts + part]) <
+           kNarrower * believed_.parts[part].deviation;
   }
 
  private:
@@ -152,8 +162,15 @@ class StepSearch {
 
   std::size_t observations() const { return 2 * runs_.size(); }
 
+  LlmStep law_at(std::span<const double> logs) const {
+    LlmStep law = step_at(logs);
+    law.experts_s = believed_.experts * law.weights_s;
+    law.expert_part = believed_.expert_part;
+    return law;
+  }
+
   void weigh(std::span<const double> at, std::span<double> out) const {
-    const LlmStep law = step_at(at);
+    const LlmStep law = law_at(at);
     for (std::size_t r = 0; r < runs_.size(); ++r) {
       const Measurement& measured = *runs_[r].measured;
       const ServedRequests& asked = *measured.served;
@@ -163,7 +180,8 @@ class StepSearch {
       out[2 * r + 1] = portable_log(seen.per_token / to_seconds(measured.time)) / kNoise / noise_;
     }
     for (std::size_t part = 0; part < kParts; ++part) {
-      out[observations() + part] = (at[part] - believed_[part].mean) / believed_[part].deviation;
+      out[observations() + part] =
+          (at[part] - believed_.parts[part].mean) / believed_.parts[part].deviation;
     }
   }
 
@@ -197,7 +215,7 @@ class StepSearch {
   }
 
   std::vector<BenchmarkRun> runs_;
-  std::array<Belief, kParts> believed_;
+  Beliefs believed_;
   models::LeastSquares found_;
   std::vector<double> covariance_;
   double quantile_ = kNormal95;
@@ -227,13 +245,13 @@ double percent_off(const ServedPoint& point) {
 
 // Each run in turn, by a fit of the others.
 std::optional<double> left_out_error(const std::vector<BenchmarkRun>& runs,
-                                     const std::array<Belief, kParts>& believed, bool size_known) {
+                                     const Beliefs& believed) {
   if (runs.size() < 3) return std::nullopt;
   double sum = 0;
   for (std::size_t out = 0; out < runs.size(); ++out) {
     std::vector<BenchmarkRun> rest = runs;
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(out));
-    sum += percent_off(point_of(runs[out], StepSearch(rest, believed, size_known).step()));
+    sum += percent_off(point_of(runs[out], StepSearch(rest, believed).step()));
   }
   return sum / static_cast<double>(runs.size());
 }
@@ -250,7 +268,7 @@ struct BudgetSearch {
 };
 
 BudgetSearch search_budget(const std::vector<const Measurement*>& measured,
-                           const std::array<Belief, kParts>& believed, bool size_known) {
+                           const Beliefs& believed) {
   const bool listed = std::ranges::all_of(
       measured, [](const Measurement* run) { return knows_waits(*run->served); });
   std::vector<BudgetSearch> all;
@@ -260,7 +278,7 @@ BudgetSearch search_budget(const std::vector<const Measurement*>& measured,
     for (const Measurement* run : measured) {
       runs.push_back({run, BenchmarkSteps(*run->served, most_tokens)});
     }
-    all.push_back({most_tokens, listed, StepSearch(std::move(runs), believed, size_known)});
+    all.push_back({most_tokens, listed, StepSearch(std::move(runs), believed)});
     if (!listed) return all.front();
   }
   const auto cost = [](const BudgetSearch& one) { return one.search.cost(); };
@@ -274,9 +292,9 @@ BudgetSearch search_budget(const std::vector<const Measurement*>& measured,
 }
 
 FittedStep fit_step(const std::vector<const Measurement*>& measured, const models::GpuModel& gpu,
-                    const std::optional<std::array<Belief, kParts>>& of_shape) {
-  const std::array<Belief, kParts> believed = of_shape ? *of_shape : beliefs(measured, gpu);
-  const BudgetSearch budget = search_budget(measured, believed, of_shape.has_value());
+                    const std::optional<Beliefs>& of_shape) {
+  const Beliefs believed = of_shape.value_or(Beliefs{.parts = beliefs(measured, gpu)});
+  const BudgetSearch budget = search_budget(measured, believed);
   const StepSearch& search = budget.search;
   const std::vector<BenchmarkRun>& runs = search.runs();
   FittedStep out;
@@ -285,7 +303,7 @@ FittedStep fit_step(const std::vector<const Measurement*>& measured, const model
   out.tokens_told = budget.told;
   out.gpu = gpu.name;
   out.step = search.step();
-  out.size_known = of_shape.has_value();
+  out.size_known = believed.is_of_shape;
   for (std::size_t part = 0; part < kParts; ++part) {
     constexpr double kMs = 1e3;
     const double value = kMs * out.step.*models::kStepTimes[part].seconds;
@@ -308,7 +326,7 @@ FittedStep fit_step(const std::vector<const Measurement*>& measured, const model
     out.points.push_back(point_of(run, out.step));
     out.mean_error_percent += percent_off(out.points.back()) / static_cast<double>(runs.size());
   }
-  out.left_out_error_percent = left_out_error(runs, believed, out.size_known);
+  out.left_out_error_percent = left_out_error(runs, believed);
   return out;
 }
 

@@ -177,6 +177,7 @@ class WindowReader {
     setting.clients = level.pods;
     setting.date = level.date;
     setting.where = level.where;
+    setting.is_busy = true;
     if (!read_slice(level, point) || !read_sharing(level, point)) return;
     point.hours = level.seconds / 3'600;
     point.rate_each = level.requests / level.seconds / level.pods;

@@ -276,7 +276,7 @@ Expected<World> build_world(const Scenario& scenario, const Catalogue& catalogue
   model_traces(world, found);
   world.findings = std::move(found);
   choose_engines(world);
-  count_provenance(scenario, unknown, world);
+  count_provenance(scenario, catalogue, unknown, world);
   note_sleep(world);
   return world;
 }

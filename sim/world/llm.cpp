@@ -167,7 +167,10 @@ models::LlmStep step_on(const Llm& llm, const models::LlmModel* named, const Gpu
       llm.kv_read_seconds.value_or(models::cache_read_seconds(*llm.kv_bytes_per_token, gpu));
   models::LlmStep step{to_seconds(*llm.weights_time), *llm.token_seconds, kv_read_s,
                        to_seconds(*llm.overhead)};
-  if (named != nullptr) {  // attention stays in FP16
+  if (named != nullptr) {
+    step.experts_s = named->step.experts_s;
+    step.expert_part = named->step.expert_part;
+    // Attention stays in FP16.
     const double gain = models::arithmetic_gain(named->precision, gpu);
     step.pair_s = models::pair_seconds(*named, step.token_s * gain);
   }
@@ -465,6 +468,8 @@ void model_llm(const Catalogue& catalogue, const GpuModel* from, const World& wo
       there.kv_read_s = here.kv_read_s;
       there.overhead_s = here.overhead_s;
       there.pair_s = here.pair_s;
+      there.experts_s = here.experts_s;
+      there.expert_part = here.expert_part;
       if (is_shared) there.shared = shape;
       time_adapters(llm, *pool.gpu, share.bandwidth, gpus, there);
       const Bytes memory = client_memory(demand, kind);

@@ -235,7 +235,8 @@ bool lacks_kernels(const WorkloadModel& model, const World& world);
 bool lacks_norm(const WorkloadModel& model, const World& world);
 
 // Adds the inputs of `world` to its provenance counts and notes which ones nobody measured.
-void count_provenance(const Scenario& scenario, UnknownInputs unknown, World& world);
+void count_provenance(const Scenario& scenario, const Catalogue& catalogue, UnknownInputs unknown,
+                      World& world);
 
 // EKS's fee for the cluster.
 UsdPerHour control_plane_fee(scenarios::ControlPlane plane);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/lookup.hpp"
 #include "slicewise/scenarios/job_trace.hpp"
 #include "slicewise/scenarios/sharing_strategy.hpp"
 
@@ -362,7 +363,29 @@ std::string step_text(const WorkloadModel& model, const PoolModel& pool, std::si
                      there.token_s * share.compute / *llm.token_seconds);
 }
 
-void count_carried_over(const WorkloadModel& model, World& world, Counter& counter) {
+// "resnet50//b8" of "resnet50/a10g/b8".
+std::string without_gpu(const std::string& name) {
+  const std::size_t begin = name.find('/');
+  if (begin == name.npos) return name;
+  const std::size_t end = std::min(name.find('/', begin + 1), name.size());
+  return name.substr(0, begin + 1) + name.substr(end);
+}
+
+// What the catalogue has of the same, measured on that GPU; "" where it has nothing.
+template <class Entry>
+std::string measured_there(const std::vector<Entry>& entries, const std::string& name,
+                           const std::string& gpu) {
+  const Entry* own = find_or_null(entries, name, &Entry::name);
+  if (own == nullptr) return {};
+  const Entry* there = find_if_or_null(entries, [&](const Entry& one) {
+    return one.gpu_model == gpu && one.precision == own->precision && one.unusable.empty() &&
+           without_gpu(one.name) == without_gpu(own->name);
+  });
+  return there == nullptr ? "" : there->name;
+}
+
+void count_carried_over(const WorkloadModel& model, const Catalogue& catalogue, World& world,
+                        Counter& counter) {
   for (std::size_t number = 0; number < world.pools.size(); ++number) {
     const PoolModel& pool = world.pools[number];
     const PoolDemand& demand = model.on_pool[number];
@@ -371,14 +394,19 @@ void count_carried_over(const WorkloadModel& model, World& world, Counter& count
     const bool is_llm = model.spec.llm.has_value();
     const bool is_bound = !is_llm && carried_over(model.spec, demand.gpu_scale).is_bound;
     counter.add(Provenance::Assumed, model, fmt::format("GPU time on {}", pool.gpu->name));
+    const std::string there =
+        is_llm ? measured_there(catalogue.llm_models, model.spec.llm->model.value, pool.gpu->name)
+               : measured_there(catalogue.profiles, model.spec.profile.value, pool.gpu->name);
     add_diagnostic(
         world.findings, Code::ProfileScaled, m.device.where,
         fmt::format(
-            "GPU time of \"{}\" carried over from {} to {} by the roofline rule: {}", model.name,
+            "GPU time of \"{}\" carried over from {} to {} by the roofline rule: {}{}", model.name,
             m.device.value, pool.gpu->name,
-            is_llm ? step_text(model, pool, number) : factor_text(model.spec, demand.gpu_scale)),
-        is_bound ? "give measured.smActive (DCGM_FI_PROF_SM_ACTIVE), or measure on the target GPU"
-                 : "measure on the target GPU to replace this estimate");
+            is_llm ? step_text(model, pool, number) : factor_text(model.spec, demand.gpu_scale),
+            there.empty() ? "" : fmt::format("; {} was measured there", there)),
+        !there.empty() ? fmt::format("{}: {}", is_llm ? "llm.model" : "profile", there)
+        : is_bound ? "give measured.smActive (DCGM_FI_PROF_SM_ACTIVE), or measure on the target GPU"
+                   : "measure on the target GPU to replace this estimate");
   }
 }
 
@@ -463,7 +491,8 @@ bool lacks_kernels(const WorkloadModel& model, const World& world) {
   });
 }
 
-void count_provenance(const Scenario& scenario, UnknownInputs unknown, World& world) {
+void count_provenance(const Scenario& scenario, const Catalogue& catalogue, UnknownInputs unknown,
+                      World& world) {
   Counter counter(world.provenance);
   for (std::size_t pool = 0; pool < world.pools.size(); ++pool) {
     count_pool(scenario.node_pools[pool], world.pools[pool], world, scenario.claims, counter);
@@ -480,7 +509,7 @@ void count_provenance(const Scenario& scenario, UnknownInputs unknown, World& wo
     count_batch(model, counter);
     count_all_reduce(model, world, counter);
     note_shared(model, world, counter);
-    count_carried_over(model, world, counter);
+    count_carried_over(model, catalogue, world, counter);
     const bool exact_batch =
         scenarios::runs_batches(model.spec.kind) &&
         std::ranges::any_of(world.pools, [](const PoolModel& p) { return p.exact; });

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "parts.hpp"
+#include "starting_tickets.hpp"
 
 // Workloads meet the nodes that they are on when the run begins.
 namespace slicewise::sim {
@@ -32,7 +33,7 @@ std::string shortage(const PoolModel& pool, const AskedOfNode& asked) {
                        pool.allocatable_memory.count >> 20);
   }
   for (const auto& [offer, count] : asked.tickets) {
-    const std::int64_t there = pool.tickets_per_node(offer, 0);
+    const std::int64_t there = tickets_at_start(pool, offer);
     if (count <= there) continue;
     return fmt::format("{} {} of {}", count, pool.offers[offer].name, there);
   }
@@ -40,6 +41,13 @@ std::string shortage(const PoolModel& pool, const AskedOfNode& asked) {
 }
 
 }  // namespace
+
+std::int64_t tickets_at_start(const PoolModel& pool, std::size_t offer) {
+  if (!pool.nos) return pool.tickets_per_node(offer, 0);
+  return std::ranges::count_if(pool.layouts.front().domains, [&](const NodeLayout::Domain& domain) {
+    return domain.at_start && pool.kinds[domain.kind].tickets.front().offer == offer;
+  });
+}
 
 void model_starts(World& world, Diagnostics& found) {
   std::map<std::pair<std::size_t, int>, AskedOfNode> of_nodes;

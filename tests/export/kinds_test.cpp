@@ -526,6 +526,8 @@ TEST(AwsVgpu, IsItsDaemonSetWithWhatWasSimulated) {
   pool.mps.emplace().active_threads = 0.1;
   EXPECT_THAT(text_of(export_of("aws-vgpu", with_pool(pool))),
               HasSubstr("name: CUDA_MPS_ACTIVE_THREAD_PERCENTAGE\n"));
+  pool.mps->active_threads = 0.125;
+  EXPECT_THAT(text_of(export_of("aws-vgpu", with_pool(pool))), HasSubstr("12.5"));
   Scenario several = with_pool(pool);
   several.node_pools.push_back(pool);
   several.node_pools[1].virtual_gpu->per_gpu = 3;

@@ -33,6 +33,13 @@ std::string text_of(std::string_view topic, const TextStyle& style = kTerminal) 
   return text ? *text : "unknown: " + std::string(topic);
 }
 
+TEST(Explain, WordsThatAreUsedElsewhereLeadToWhatHasThemHere) {
+  for (const char* word : {"hpa", "KEDA"}) EXPECT_EQ(text_of(word), text_of("autoscaling"));
+  EXPECT_EQ(text_of("tensor-parallelism"), text_of("llm"));
+  EXPECT_THAT(text_of("priority"), StartsWith("spec.workloads.priority"));
+  EXPECT_THAT(text_of("preemption"), StartsWith("spec.workloads.preemptionPolicy"));
+}
+
 TEST(Explain, EveryCodeSaysWhatHappensAndWhatToDo) {
   for (const CodeInfo& code : kCodes) {
     const std::string text = text_of(code.name);

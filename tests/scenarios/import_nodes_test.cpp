@@ -331,19 +331,19 @@ VllmArguments started_by(const std::string& command,
 TEST(VllmArguments, AreReadAsTheyAreWritten) {
   const VllmArguments plain = started_by("--model a/B --max-num-seqs 64 --port 80");
   EXPECT_EQ(plain.model, "a/B");
-  EXPECT_EQ(plain.memory_hundredths, 92);
+  EXPECT_EQ(plain.memory_percent, 92);
   EXPECT_EQ(plain.max_sequences, 64);
   EXPECT_FALSE(plain.max_batched_tokens);
   const VllmArguments shell = started_by(
       "sh -c vllm serve 'a/B' \\\n --gpu-memory-utilization=0.455 --max-num-batched-tokens=4096",
       "registry/mine");
   EXPECT_EQ(shell.model, "a/B");
-  EXPECT_EQ(shell.memory_hundredths, 45);
+  EXPECT_EQ(shell.memory_percent, 45);
   EXPECT_EQ(shell.max_batched_tokens, 4096);
-  EXPECT_EQ(started_by("--gpu-memory-utilization 1").memory_hundredths, 100);
+  EXPECT_EQ(started_by("--gpu-memory-utilization 1").memory_percent, 100);
   for (const char* wrong : {"--gpu-memory-utilization 1.5", "--gpu-memory-utilization -0.5",
                             "--gpu-memory-utilization", "--gpu-memory-utilization x"}) {
-    EXPECT_EQ(started_by(wrong).memory_hundredths, 92) << wrong;
+    EXPECT_EQ(started_by(wrong).memory_percent, 92) << wrong;
   }
   EXPECT_EQ(started_by("vllm serve --port 80").model, "");
   const VllmArguments shared = started_by(
@@ -364,7 +364,7 @@ TEST(VllmArguments, AreReadAsTheyAreWritten) {
       "--model_id=a/B_c --gpu_memory_utilization=0.45 --max_num_seqs 64 "
       "--max_num_batched_tokens=8192 --kv_cache_dtype fp8 --no_enable_prefix_caching");
   EXPECT_EQ(with_underscores.model, "a/B_c") << "no flag's underscore";
-  EXPECT_EQ(with_underscores.memory_hundredths, 45);
+  EXPECT_EQ(with_underscores.memory_percent, 45);
   EXPECT_EQ(with_underscores.max_sequences, 64);
   EXPECT_EQ(with_underscores.max_batched_tokens, 8192);
   EXPECT_TRUE(with_underscores.has_fp8_cache);
@@ -398,14 +398,14 @@ bool says(const Written& result, std::string_view what) {
 // 0.9 up to 0.20, 0.92 since (vLLM PR 38284): the image's tag says which it is.
 TEST(VllmArguments, ShareOfTheMemoryIsThatOfTheVersion) {
   for (const char* newer : {"", ":latest", ":v0.21.0", ":v0.30.1-cu130", ":nightly-x", ":v1.0.0"}) {
-    EXPECT_EQ(started_by("", std::string("vllm/vllm-openai") + newer).memory_hundredths, 92)
+    EXPECT_EQ(started_by("", std::string("vllm/vllm-openai") + newer).memory_percent, 92)
         << newer;
   }
   for (const char* older : {":v0.20.2", ":v0.11.0@sha256:0.99", ":0.9.1", "@sha256:ab"}) {
-    EXPECT_EQ(started_by("", std::string("vllm/vllm-openai") + older).memory_hundredths, 90)
+    EXPECT_EQ(started_by("", std::string("vllm/vllm-openai") + older).memory_percent, 90)
         << older;
   }
-  EXPECT_EQ(started_by("vllm serve", "mine:v0.30.0").memory_hundredths, 90) << "its own version";
+  EXPECT_EQ(started_by("vllm serve", "mine:v0.30.0").memory_percent, 90) << "its own version";
 }
 
 // They were services of 2 GiB and 30 ms a request.

@@ -238,6 +238,21 @@ class RecordedWindow(unittest.TestCase):
         self.assertAlmostEqual(profile["soloMs"], 25, delta=1)
         self.assertNotIn("--kubernetes-virtual-gpus", result.stderr)
 
+    def test_replicas_that_nobody_places_leave_nothing_to_calibrate(self):
+        # DCGM names one pod of three; the busy time of all over the requests of one was "a step".
+        window = [s for s in recorded(3, 0.66, 11, START, 60, "time-slicing")
+                  if not s["metric"]["__name__"].startswith("kube_")]
+        named = next(s for s in window if s["metric"]["__name__"] == "DCGM_FI_DEV_GPU_UTIL")
+        window = [s for s in window if s["metric"]["__name__"] != "DCGM_FI_DEV_GPU_UTIL"] + [named]
+        result = run("calibrate", self.write("window.json", answer(window)))
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("query kube_pod_info as well", result.stderr)
+
+    def test_a_gpu_is_as_busy_as_the_window_says(self):
+        _, profile = self.calibrated(list(recorded(1, 0.4, 16, START, 60, "time-slicing")) +
+                                     list(recorded(3, 0.66, 8.8, START + 7200, 60, "time-slicing")))
+        self.assertEqual(profile["duty"], 1)
+
     def test_nothing_to_calibrate_says_what_to_query(self):
         result = run("calibrate", self.write("window.json", answer(
             s for s in recorded(1, 0.3, 12, START, 60, "mps") if s["metric"]["__name__"] != "nv_inference_request_success")))

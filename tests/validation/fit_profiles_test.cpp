@@ -258,6 +258,31 @@ TEST(FitProfiles, SecondsAmongMillisecondsAreNoticed) {
   EXPECT_TRUE(fitted_rows("w,A10G,,alone,1,1,12\nw,A10G,,time-slicing,8,1,100\n").notes.empty());
 }
 
+// 141.5 ms beside 41.5 and 40.7 moved all figures, and nobody said which row it was.
+TEST(FitProfiles, TheOddRowOfASettingIsNamed) {
+  const std::string rows =
+      "w,A10G,,alone,1,1,20\nw,A10G,,mps,4,1,41.5\nw,A10G,,mps,4,1,141.5\nw,A10G,,mps,4,1,40.7\n";
+  const Diagnostics notes = fitted_rows(rows).notes;
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_EQ(notes.front().where.line, 4);
+  EXPECT_EQ(notes.front().severity, Severity::Warning);
+  EXPECT_THAT(notes.front().message, HasSubstr("141.5 ms, and 40.7 to 41.5 ms in the 2 other"));
+  EXPECT_TRUE(fitted_rows("w,A10G,,alone,1,1,20\nw,A10G,,mps,4,1,41.5\nw,A10G,,mps,4,1,141.5\n")
+                  .notes.empty());
+}
+
+// A window's times hold no host work: with a duty of 0.86 a GPU that was busy for 40 % was 35 %.
+TEST(FitProfiles, TimesOfAWindowAreTheGpusAlone) {
+  Measurement alone = by_law("full", 1);
+  const std::vector rows = {alone, in_turns(0.86, 3)};
+  EXPECT_NEAR(fit_profiles(rows, shipped())->profiles.front().profile.duty.value_or(0), 0.86, 0.01);
+  alone.is_busy = true;
+  const auto fitted = fit_profiles(std::vector{alone, in_turns(0.86, 3)}, shipped());
+  ASSERT_TRUE(fitted);
+  EXPECT_EQ(fitted->profiles.front().profile.duty, 1);
+  EXPECT_EQ(fitted->profiles.front().profile.request_duty, 1);
+}
+
 // Their mean, 0.395 ms, was "measured" by nobody.
 TEST(FitProfiles, RowsOfOneSettingInOtherUnitsAreRefused) {
   const auto read = models::read_measurements(

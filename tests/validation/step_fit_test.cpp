@@ -270,6 +270,17 @@ TEST(FitStep, TheSizeOfTheModelTellsWeightsFromOverhead) {
   const auto unknown = fit_profiles(all, shipped());
   ASSERT_TRUE(unknown.has_value());
   EXPECT_THAT(reports::calibration_table(*unknown, {}), HasSubstr("config.json as well"));
+  // The same, with experts: what they weigh beside the rest is by its config.json.
+  shape->expert_intermediate = shape->intermediate;
+  shape->intermediate = 0;
+  shape->experts = 8;
+  shape->chosen = 2;
+  const auto of_experts = fit_profiles(all, shipped(), std::vector{*shape});
+  ASSERT_TRUE(of_experts.has_value());
+  const models::LlmStep& mixed = of_experts->steps.at(0).step;
+  EXPECT_EQ(mixed.expert_part, 0.25);
+  EXPECT_GT(mixed.experts_s, 2 * mixed.weights_s);
+  EXPECT_LT(mixed.weights_s, step.step.weights_s);
 }
 
 TEST(FitStep, IntervalsWidenWithTheNoise) {

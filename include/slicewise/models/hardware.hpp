@@ -79,7 +79,8 @@ struct InstanceType {
   // takes 7.5 % of the memory as VM overhead and so understates what the node offers.
   bool allocatable_memory_measured = false;
   int max_pods = 0;
-  double network_gbps = 0;  // sustained
+  double network_gbps = 0;            // sustained
+  std::optional<int> efa_interfaces;  // of the Elastic Fabric Adapter; nullopt: not known
   int local_nvme_gb = 0;
   std::string interconnect;  // of its GPUs: Interconnect::name
   std::string note;          // "Capacity Blocks and Spot only", "vGPU profile L4-3Q", ...

@@ -20,16 +20,19 @@ namespace slicewise::models {
 // T(N tokens, C cached tokens) = || weights_s, N token_s ||_2 + N exchange_s + C kv_read_s +
 // overhead_s, in seconds. A step of few tokens (decoding) reads the weights once, one of many
 // (prefill) is bound by compute; C counts what the attention reads: the contexts of all sequences
-// of the step. Source of the form: fits over microsoft/vidur's profiles of Llama-2-7B, 1 to 4,096
-// tokens (1.9 % mean error on A100, 3.3 % on H100, 3.8 % on A40). The attention of longer prompts
-// comes on top: pairs_beyond() x pair_s.
+// of the step. Of a mixture of experts T_w grows with the tokens, as more of its experts are asked
+// for: weights_seconds(). Source of the form: fits over microsoft/vidur's profiles of Llama-2-7B, 1
+// to 4,096 tokens (1.9 % mean error on A100, 3.3 % on H100, 3.8 % on A40). The attention of longer
+// prompts comes on top: pairs_beyond() x pair_s.
 struct LlmStep {
-  double weights_s = 0;   // T_w: the weights are read once
-  double token_s = 0;     // t: compute of one token
-  double kv_read_s = 0;   // r: reading the cache of one token
-  double overhead_s = 0;  // of the framework, per step
-  double exchange_s = 0;  // e: what GPUs that share the layers tell each other of one token
-  double pair_s = 0;      // a: attention of one token to one before it
+  double weights_s = 0;    // T_w: the weights are read once
+  double token_s = 0;      // t: compute of one token
+  double kv_read_s = 0;    // r: reading the cache of one token
+  double overhead_s = 0;   // of the framework, per step
+  double exchange_s = 0;   // e: what GPUs that share the layers tell each other of one token
+  double pair_s = 0;       // a: attention of one token to one before it
+  double experts_s = 0;    // reading all experts, beside the weights that every token needs
+  double expert_part = 0;  // ... of which one token asks for this part
 };
 
 // Its times as catalogues name them, in ms.
@@ -41,6 +44,11 @@ inline constexpr std::array<StepTime, 4> kStepTimes{{{"weightsMs", &LlmStep::wei
                                                      {"tokenMs", &LlmStep::token_s},
                                                      {"kvReadMs", &LlmStep::kv_read_s},
                                                      {"overheadMs", &LlmStep::overhead_s}}};
+
+// T_w of a step of N tokens: weights_s + experts_s (1 - (1 - expert_part)^N), the experts that are
+// asked for where each token chooses for itself, all of them alike. Source: MoESD (Huang et al.
+// 2025, arXiv:2505.19645), section 3.1; real routers choose some more often, and so read less.
+double weights_seconds(const LlmStep& law, double tokens);
 
 // T in seconds. REQUIRES: tokens, cached >= 0.
 double step_seconds(const LlmStep& law, double tokens, double cached);
@@ -103,6 +111,8 @@ struct LlmLayers {
   int hidden = 0;
   int heads = 0;
   int kv_heads = 0;
+  int experts = 0;  // of a layer, in a mixture of them
+  int chosen = 0;   // ... that a token asks for
 };
 
 // Tensor parallelism, as Megatron-LM and vLLM have it: each GPU has its heads and its part of every
@@ -144,6 +154,7 @@ struct LlmModel {
   Bytes weights;
   Bytes kv_bytes_per_token;  // 2 x layers x KV heads x head size x bytes of a number
   std::optional<std::int64_t> layer_parameters;  // without embeddings and head
+  std::int64_t expert_parameters = 0;            // of these, in experts that tokens choose
   // Of the head, whose weights a step reads as well: of T_w, head_s is for them. Profiles of layers
   // do not have it, catalogues give their T_w without. 0: T_w was measured with all that there is.
   std::int64_t head_parameters = 0;
@@ -157,6 +168,9 @@ struct LlmModel {
   std::string note;
   std::string unusable;  // why no scenario can run it, half a sentence; "" when one can
 };
+
+// Of its layers, those that one token goes through. REQUIRES: layer_parameters.
+double active_parameters(const LlmModel& model);
 
 // a on its own GPU, at the rate of `token_s` in FP16: 4 L h operations of a pair where a token has
 // 2 P. 0: nobody says what its layers are like.

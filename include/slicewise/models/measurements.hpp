@@ -46,6 +46,7 @@ struct Measurement {
   std::string beside;               // the workload of one more process there; "" for none
   std::optional<int> beside_batch;  // its batch; nullopt: not said
   Duration time;
+  bool is_busy = false;  // of a recorded window: for as long the GPU had its work, the host aside
   std::optional<double> time_sigma;      // of the logarithm of `time` from step to step, alone
   Duration kernel_time{};                // mean length of its kernels; 0 when not measured
   Duration host_time{};                  // CPU time of the host beside `time`; 0 when not measured

@@ -129,6 +129,7 @@ struct NodeGroupFile {
   std::string node_class;
   bool is_bottlerocket = false;
   bool may_have_efa = true;                      // interfaces of the Elastic Fabric Adapter
+  std::optional<Bytes> disk;                     // the largest volume that pods may write to
   bool labels_gpus = false;                      // the image sets nvidia.com/gpu.present
   std::optional<PluginConfigFile> bottlerocket;  // its settings of the device plugin
   std::vector<KeyValue> bottlerocket_mig;        // profile by GPU model
@@ -260,6 +261,8 @@ struct ClusterFiles {
   // Of the charts of Karpenter and the Cluster Autoscaler: "batchIdleDuration", "scan-interval".
   std::vector<KeyValue> node_clocks;
   std::vector<ConfigMapFile> config_maps;
+  // PersistentVolumeClaims, by namespace and name, that one node at a time can mount.
+  std::set<std::pair<std::string, std::string>> volumes_of_one_node;
   std::vector<NodeGroupFile> groups;
   std::vector<NodeClassFile> node_classes;
   std::vector<NodeOverlayFile> overlays;

@@ -143,6 +143,8 @@ struct PodFile {
   std::vector<PodAffinityTerm> anti_affinity{};    // required
   std::optional<SourceLocation> other_rule{};      // a required one that is not among these
   std::vector<Located<std::string>> host_ports{};  // as PodTemplate has them
+  std::vector<Located<std::string>> volumes{};     // PersistentVolumeClaims, by their names
+  ResourceAmount disk{};                           // ephemeral-storage that they request, in bytes
   PodPreferences preferences{};
   std::optional<SourceLocation> spread;  // a topologySpreadConstraint by node, or podAntiAffinity
   std::optional<SourceLocation> host_ipc;
@@ -206,7 +208,7 @@ PodPurpose purpose_of_kind(std::string_view kind);
 // Source: github.com/vllm-project/vllm docs, engine arguments.
 struct VllmArguments {
   std::string model;           // "meta-llama/Meta-Llama-3-8B-Instruct"; "" its command does not say
-  int memory_hundredths = 90;  // of the GPU
+  double memory_percent = 90;  // of the GPU
   std::string memory_refused{};  // a number for it that is not above 0 and at most 1; "" none
   std::string dtype{};           // "bfloat16"; "" its command does not say
   std::optional<std::int64_t> max_sequences{};

@@ -105,7 +105,7 @@ struct NodeLayout {
   struct Domain {
     int gpu = 0;              // on the node
     std::size_t kind = 0;     // into PoolModel::kinds
-    std::uint32_t parts = 0;  // of its GPU, that no two domains have at once; 0: always there
+    std::uint32_t parts = 0;  // of its GPU, that no two domains have at once; 0: without MIG
     bool at_start = true;     // false: nos has to make it first
   };
   std::string name;  // of the MIG config, "" without MIG
@@ -266,6 +266,8 @@ struct LlmDemand {
   double kv_read_s = 0;  // per cached token and step
   double overhead_s = 0;
   double pair_s = 0;              // attention of a token of a long prompt to one before it
+  double experts_s = 0;           // reading all experts
+  double expert_part = 0;         // ... of which one token asks for this part
   double adapter_load_s = 0;      // one LoRA adapter comes into GPU memory
   double adapter_read_s = 0;      // ... and is read in a step
   std::int64_t cache_tokens = 0;  // size of the KV pool of one pod; 0: it does not start here

@@ -30,7 +30,8 @@ class LlmServer {
   LlmServer(const LlmDemand& demand, const models::LlmStep& all_reduces, const WorkloadModel& model)
       : law{demand.weights_s,       demand.token_s,
             demand.kv_read_s,       demand.overhead_s + all_reduces.overhead_s,
-            all_reduces.exchange_s, demand.pair_s},
+            all_reduces.exchange_s, demand.pair_s,
+            demand.experts_s,       demand.expert_part},
         batching(law, limits_of(demand, *model.spec.llm), model.prompts),
         exchange(all_reduces),
         sleeps(demand.sleep.has_value()),

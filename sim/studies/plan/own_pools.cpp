@@ -187,7 +187,7 @@ void add_today(const BlockSearch& search, const ScenarioSet& set, const RunOptio
   if (!goal || plan.options.empty() || !plan.today->figures.stands()) return;
   plan.keep_as_is = !is_better(plan.options.front(), *plan.today) &&
                     stands_again(search, probe, plan.today->figures);
-  // What no plan offers may be cheaper than all of them: GPUs of a node that are cut differently.
+  // What no plan offers may be cheaper than all of them.
   if (plan.keep_as_is && plan.least_monthly && *goal < *plan.least_monthly) {
     plan.least_monthly.reset();
   }

@@ -44,6 +44,14 @@ TEST(NosPartitioner, CutsAGpuAnewForPodsThatWait) {
   EXPECT_EQ(demo::result(s).pods.succeeded, 0) << "Pending beside seven free slices";
 }
 
+TEST(NosPartitioner, StartsNoPodOnWhatItHasNotCutYet) {
+  for (const bool is_there : {true, false}) {
+    Scenario s = by_nos({on_slice("large", is_there ? "1g.10gb" : "3g.40gb", 1)}, "all-1g.10gb");
+    s.workloads[0].starts_on = {{s.node_pools[0].name, 1, 1, {}}};
+    EXPECT_EQ(demo::has(demo::result(s).findings, Code::PodStartsElsewhere), !is_there);
+  }
+}
+
 // The instance in use stays: beside 1g there is one 3g, whose next pod comes when it is free.
 TEST(NosPartitioner, LeavesInstancesInUseAlone) {
   const VariantResult r = demo::result(

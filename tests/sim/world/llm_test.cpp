@@ -4,6 +4,7 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "slicewise/sim/gpu_room.hpp"
@@ -361,6 +362,14 @@ TEST(LlmWorld, StepsAreCarriedOverToAnotherGpu) {
   EXPECT_TRUE(demo::has(world.findings, Code::ProfileScaled));
   EXPECT_TRUE(std::ranges::count(world.provenance.assumed_inputs,
                                  AssumedInput("chat", "GPU time on L40S")) == 1);
+}
+
+TEST(LlmWorld, WhatWasMeasuredOnThatGpuIsNamed) {
+  const World world = world_of("g5.xlarge", chat_of("llama-3-8b-fp16/a100-80gb"));
+  const auto scaled = std::ranges::find(world.findings, Code::ProfileScaled, &Diagnostic::code);
+  ASSERT_NE(scaled, world.findings.end());
+  EXPECT_THAT(scaled->message, testing::EndsWith("; llama-3-8b-fp16/a10g was measured there"));
+  EXPECT_EQ(scaled->help, "llm.model: llama-3-8b-fp16/a10g");
 }
 
 TEST(LlmWorld, AMigInstanceHasItsShares) {
