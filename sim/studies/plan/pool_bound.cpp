@@ -32,6 +32,10 @@ class Packing {
       if (lives && worth[g] > 0) items_.push_back(g);
     }
     decided_.assign(worth.size(), 0);
+    is_chosen_.assign(worth.size(), 0);
+    for (std::size_t g = 0; g < worth.size(); ++g) {
+      for (const PoolFamily::Row& row : family.rows) takes_.push_back(row.takes[g]);
+    }
     for (const std::size_t g : items_) total_ += worth[g];
     for (const PoolFamily::Row& row : family.rows) {
       std::vector<Item>& order = orders_.emplace_back();
@@ -97,6 +101,8 @@ class Packing {
       // Sums of what was divided are off by a little.
       left_.push_back((row.per_node * nodes + row.however_many) * (1 + 1e-9));
     }
+    blocked_.assign(worth_.size(), 0);
+    for (std::size_t floor = 0; floor < missing_.size(); ++floor) block_last_of(floor, 1);
     further_needed_ = family_.further_nodes.empty() ? 0 : nodes - 1;
     further_left_ = 0;
     for (const std::size_t g : items_) {
@@ -168,20 +174,28 @@ class Packing {
 
   // ... and no pool with it and the chosen is known to cost more.
   bool fits(std::size_t g) const {
-    for (std::size_t k = 0; k < left_.size(); ++k) {
-      if (family_.rows[k].takes[g] > left_[k]) return false;
+    if (blocked_[g] > 0) return false;
+    const double* takes = &takes_[g * left_.size()];
+    return std::equal(left_.begin(), left_.end(), takes, std::greater_equal<>());
+  }
+
+  // With the only group of the floor that is not chosen a pool would cost more.
+  void block_last_of(std::size_t floor, int times) {
+    if (missing_[floor] != 1 || floors_.monthly[floor] <= monthly_ * kWorthMore) return;
+    for (const std::size_t g : floors_.groups[floor]) {
+      if (is_chosen_[g] == 0) blocked_[g] += times;
     }
-    const std::vector<std::size_t>& of_group = floors_.of_group[g];
-    work_ += static_cast<std::int64_t>(of_group.size());
-    return std::ranges::none_of(of_group, [&](std::size_t floor) {
-      return missing_[floor] == 1 && floors_.monthly[floor] > monthly_ * kWorthMore;
-    });
   }
 
   void choose(std::size_t g) {
     left_before_.insert(left_before_.end(), left_.begin(), left_.end());
-    for (std::size_t k = 0; k < left_.size(); ++k) left_[k] -= family_.rows[k].takes[g];
-    for (const std::size_t floor : floors_.of_group[g]) --missing_[floor];
+    for (std::size_t k = 0; k < left_.size(); ++k) left_[k] -= takes_[g * left_.size() + k];
+    is_chosen_[g] = 1;
+    work_ += static_cast<std::int64_t>(floors_.of_group[g].size());
+    for (const std::size_t floor : floors_.of_group[g]) {
+      --missing_[floor];
+      block_last_of(floor, 1);
+    }
     further_needed_ -= further_nodes(g);
     chosen_.push_back(g);
   }
@@ -191,7 +205,11 @@ class Packing {
     const std::size_t g = chosen_.back();
     chosen_.pop_back();
     further_needed_ += further_nodes(g);
-    for (const std::size_t floor : floors_.of_group[g]) ++missing_[floor];
+    for (const std::size_t floor : floors_.of_group[g]) {
+      block_last_of(floor, -1);
+      ++missing_[floor];
+    }
+    is_chosen_[g] = 0;
     // Not by adding: sums would drift.
     const auto before = left_before_.end() - static_cast<std::ptrdiff_t>(left_.size());
     std::copy(before, left_before_.end(), left_.begin());
@@ -257,7 +275,10 @@ class Packing {
   double monthly_ = 0;
   std::vector<double> left_;         // by row
   std::vector<double> left_before_;  // each of the chosen
+  std::vector<double> takes_;        // by group, of each row
+  std::vector<char> is_chosen_;      // by group
   std::vector<int> missing_;         // by floor: groups that are not chosen
+  std::vector<int> blocked_;         // by group: floors that keep it from the chosen
   int further_needed_ = 0;           // nodes, beside those of the chosen
   int further_left_ = 0;             // nodes of the undecided
   std::vector<std::size_t> chosen_;
@@ -287,8 +308,11 @@ void PoolPricing::set_floors(const std::vector<PoolFloor>& floors) {
     floors_.monthly.push_back(floor.monthly);
     floors_.sizes.push_back(static_cast<int>(floor.groups.count()));
     floors_.of_group.resize(kMostPricedGroups);
+    std::vector<std::size_t>& groups = floors_.groups.emplace_back();
     for (std::size_t g = 0; g < kMostPricedGroups; ++g) {
-      if (floor.groups[g]) floors_.of_group[g].push_back(number);
+      if (!floor.groups[g]) continue;
+      floors_.of_group[g].push_back(number);
+      groups.push_back(g);
     }
   }
 }
