@@ -20,18 +20,71 @@ constexpr std::size_t kBegunWithEach = 10'000;
 constexpr double kNoSlack = 1e-9;
 constexpr double kSlackOfMany = 0.002;
 
+// Groups that floors keep from a pool beside those that are chosen.
+class Blocked {
+ public:
+  Blocked(const KnownFloors& floors, std::size_t groups)
+      : floors_(floors), missing_(floors.sizes), is_chosen_(groups) {}
+
+  // The pool costs so much, and nobody is chosen.
+  void begin(double monthly) {
+    monthly_ = monthly;
+    by_.assign(is_chosen_.size(), 0);
+    for (std::size_t floor = 0; floor < missing_.size(); ++floor) count_last_of(floor, 1);
+  }
+
+  bool has(std::size_t g) const { return by_[g] > 0; }
+
+  // Returns how many floors were looked at.
+  std::int64_t choose(std::size_t g) {
+    is_chosen_[g] = 1;
+    for (const std::size_t floor : floors_.of_group[g]) {
+      --missing_[floor];
+      count_last_of(floor, 1);
+    }
+    return static_cast<std::int64_t>(floors_.of_group[g].size());
+  }
+
+  // REQUIRES: the last that was chosen.
+  void give_back(std::size_t g) {
+    for (const std::size_t floor : floors_.of_group[g]) {
+      count_last_of(floor, -1);
+      ++missing_[floor];
+    }
+    is_chosen_[g] = 0;
+  }
+
+ private:
+  // With the only group of the floor that is not chosen the pool would cost more.
+  void count_last_of(std::size_t floor, int times) {
+    if (missing_[floor] != 1 || floors_.monthly[floor] <= monthly_ * kWorthMore) return;
+    for (const std::size_t g : floors_.groups[floor]) {
+      if (is_chosen_[g] == 0) by_[g] += times;
+    }
+  }
+
+  const KnownFloors& floors_;
+  double monthly_ = 0;
+  std::vector<int> missing_;     // by floor: groups that are not chosen
+  std::vector<char> is_chosen_;  // by group
+  std::vector<int> by_;          // by group: floors
+};
+
 // The groups of a family that are worth the most together on so many nodes.
 class Packing {
  public:
   Packing(const PoolFamily& family, const std::vector<double>& worth, const KnownFloors& floors,
           std::int64_t& work)
-      : family_(family), worth_(worth), floors_(floors), work_(work), missing_(floors.sizes) {
+      : family_(family), worth_(worth), work_(work), blocked_(floors, worth.size()) {
     for (std::size_t g = 0; g < worth.size(); ++g) {
       const bool lives = std::ranges::all_of(
           family.rows, [&](const auto& row) { return std::isfinite(row.takes[g]); });
       if (lives && worth[g] > 0) items_.push_back(g);
     }
     decided_.assign(worth.size(), 0);
+    for (std::size_t g = 0; g < worth.size(); ++g) {
+      for (const PoolFamily::Row& row : family.rows) takes_.push_back(row.takes[g]);
+    }
     for (const std::size_t g : items_) total_ += worth[g];
     for (const PoolFamily::Row& row : family.rows) {
       std::vector<Item>& order = orders_.emplace_back();
@@ -97,6 +150,7 @@ class Packing {
       // Sums of what was divided are off by a little.
       left_.push_back((row.per_node * nodes + row.however_many) * (1 + 1e-9));
     }
+    blocked_.begin(monthly_);
     further_needed_ = family_.further_nodes.empty() ? 0 : nodes - 1;
     further_left_ = 0;
     for (const std::size_t g : items_) {
@@ -168,20 +222,15 @@ class Packing {
 
   // ... and no pool with it and the chosen is known to cost more.
   bool fits(std::size_t g) const {
-    for (std::size_t k = 0; k < left_.size(); ++k) {
-      if (family_.rows[k].takes[g] > left_[k]) return false;
-    }
-    const std::vector<std::size_t>& of_group = floors_.of_group[g];
-    work_ += static_cast<std::int64_t>(of_group.size());
-    return std::ranges::none_of(of_group, [&](std::size_t floor) {
-      return missing_[floor] == 1 && floors_.monthly[floor] > monthly_ * kWorthMore;
-    });
+    if (blocked_.has(g)) return false;
+    const double* takes = &takes_[g * left_.size()];
+    return std::equal(left_.begin(), left_.end(), takes, std::greater_equal<>());
   }
 
   void choose(std::size_t g) {
     left_before_.insert(left_before_.end(), left_.begin(), left_.end());
-    for (std::size_t k = 0; k < left_.size(); ++k) left_[k] -= family_.rows[k].takes[g];
-    for (const std::size_t floor : floors_.of_group[g]) --missing_[floor];
+    for (std::size_t k = 0; k < left_.size(); ++k) left_[k] -= takes_[g * left_.size() + k];
+    work_ += blocked_.choose(g);
     further_needed_ -= further_nodes(g);
     chosen_.push_back(g);
   }
@@ -191,7 +240,7 @@ class Packing {
     const std::size_t g = chosen_.back();
     chosen_.pop_back();
     further_needed_ += further_nodes(g);
-    for (const std::size_t floor : floors_.of_group[g]) ++missing_[floor];
+    blocked_.give_back(g);
     // Not by adding: sums would drift.
     const auto before = left_before_.end() - static_cast<std::ptrdiff_t>(left_.size());
     std::copy(before, left_before_.end(), left_.begin());
@@ -246,7 +295,6 @@ class Packing {
 
   const PoolFamily& family_;
   const std::vector<double>& worth_;
-  const KnownFloors& floors_;
   std::int64_t& work_;
   std::vector<std::size_t> items_;
   double total_ = 0;
@@ -257,9 +305,10 @@ class Packing {
   double monthly_ = 0;
   std::vector<double> left_;         // by row
   std::vector<double> left_before_;  // each of the chosen
-  std::vector<int> missing_;         // by floor: groups that are not chosen
-  int further_needed_ = 0;           // nodes, beside those of the chosen
-  int further_left_ = 0;             // nodes of the undecided
+  std::vector<double> takes_;        // by group, of each row
+  Blocked blocked_;
+  int further_needed_ = 0;  // nodes, beside those of the chosen
+  int further_left_ = 0;    // nodes of the undecided
   std::vector<std::size_t> chosen_;
   std::vector<std::size_t> without_;  // decided since they do not fit beside the chosen
   int branches_left_ = 0;
@@ -287,8 +336,11 @@ void PoolPricing::set_floors(const std::vector<PoolFloor>& floors) {
     floors_.monthly.push_back(floor.monthly);
     floors_.sizes.push_back(static_cast<int>(floor.groups.count()));
     floors_.of_group.resize(kMostPricedGroups);
+    std::vector<std::size_t>& groups = floors_.groups.emplace_back();
     for (std::size_t g = 0; g < kMostPricedGroups; ++g) {
-      if (floor.groups[g]) floors_.of_group[g].push_back(number);
+      if (!floor.groups[g]) continue;
+      floors_.of_group[g].push_back(number);
+      groups.push_back(g);
     }
   }
 }

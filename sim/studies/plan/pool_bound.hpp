@@ -53,6 +53,7 @@ struct PoolFloor {
 struct KnownFloors {
   std::vector<double> monthly;
   std::vector<int> sizes;                          // groups of each
+  std::vector<std::vector<std::size_t>> groups;    // of each
   std::vector<std::vector<std::size_t>> of_group;  // floors of each group
 };
 

@@ -15,8 +15,8 @@ namespace {
 // Items looked at for all pools, of many groups, and once more to prove what is known in the end.
 // They count work, not time, so that the same input gives the same bound.
 constexpr std::int64_t kMostWork = 10'000'000'000;
-constexpr std::int64_t kMostWorkOfMany = 20'000'000'000;
-constexpr std::int64_t kWorkToProve = 15'000'000'000;
+constexpr std::int64_t kMostWorkOfMany = 6'000'000'000;
+constexpr std::int64_t kWorkToProve = 6'000'000'000;
 constexpr int kMostRounds = 400;
 // The program is solved where what is known of its optimum from both sides lies so close together;
 // of many groups, where rounds take long, before, and where so many rounds gain no more than this

@@ -16,7 +16,8 @@ void PricedPools::search(PoolProgram program, const Enough& enough, const KnownC
     in_vain.insert(in_vain.end(), pools->begin(), pools->end());
   }
   for (int looks = enough.looks;; --looks) {
-    if (model_.size() > kManyGroups && looks > 0) look_near();
+    // Of a space that is a part of another the bound is asked for.
+    if (looks > 0 && elsewhere.stand.empty()) look_near();
     KnownColumns columns = choose_anew();
     columns.searched.insert(columns.searched.end(), in_vain.begin(), in_vain.end());
     program.learn(floors_of(columns.stand, columns.searched), columns.alone);
@@ -26,7 +27,8 @@ void PricedPools::search(PoolProgram program, const Enough& enough, const KnownC
     if (found_.cost() - kSamePrice <= bound * enough.times_the_bound) return;
     if (looks == 0 || program.is_tired() || !blamed_.look_at(program.taken(), least_worth)) break;
   }
-  if (search_.refuted.empty()) note_least(program.prove(), least_worth);
+  const bool is_asked = search_.refuted.empty() && !search_.probes.interrupted();
+  if (is_asked) note_least(program.prove(), least_worth);
 }
 
 // What is refuted beside some pools may stand beside others.
@@ -51,8 +53,8 @@ KnownColumns PricedPools::choose_anew() {
   return known_.columns(found_.cost());
 }
 
-// Those are likely to stand that differ little from others that do: of many groups that finds more
-// than the pools that closed forms allow, of which hardly any stands.
+// Those are likely to stand that differ little from others that do: that finds more than the pools
+// that closed forms allow, of which hardly any stands.
 void PricedPools::look_near() {
   constexpr int kMostNearRounds = 8;
   constexpr double kLeastGain = 0.0005;

@@ -13,6 +13,7 @@
 #include "slicewise/sim/sampled_inputs.hpp"
 
 #include "../demo.hpp"
+#include "five_services.hpp"
 #include "result/merge.hpp"
 #include "studies/plan/block_candidates.hpp"
 #include "studies/plan/fleet_division.hpp"
@@ -168,28 +169,11 @@ TEST(NodeBound, CountsPodsThatRefuseEachOther) {
   EXPECT_EQ(smallest_node_count(demo::world(scenario), 8), 1);
 }
 
-// Three of 4.6 GiB and two of 7 on GPUs of 14.7: the first pair that fits saves a node as any does,
-// and from there every way to two nodes goes by as many as there are. Prices that are known count
-// more.
+// The first pair that fits saves a node as any does, and from there every way to two nodes goes by
+// as many as there are. Prices that are known count more.
 TEST(FleetDivision, GoesByWhatCostsTheSame) {
-  std::vector<scenarios::Workload> services;
-  for (const std::int64_t mebibytes_each : {4'700, 7'200, 4'700, 7'200, 4'700}) {
-    services.push_back(
-        demo::service(1, 1, milliseconds(5), scenarios::ServiceTime::Law::Deterministic));
-    services.back().name.value = "s" + std::to_string(services.size());
-    services.back().measured->device.value = "T4";
-    services.back().gpu_memory.resident = mebibytes(mebibytes_each);
-  }
-  Scenario scenario = demo::scenario(demo::pool(0), services);
-  scenario.node_pools.front().instance_type.value = "g4dn.xlarge";
-  scenario.duration = seconds(60);
-  PlanSpace space;
-  space.types = {demo::catalogue().find_instance("g4dn.xlarge")};
-  space.purchases = {"on-demand"};
-  space.strategies = {Strategy::Exclusive, Strategy::TimeSlicing};
-  ProbeBatch probes(probe_threads(scenario, demo::catalogue(), {}));
-  const BlockSearch search{scenario, demo::catalogue(), space, probes};
-  const FleetModel model(search, {{"s1"}, {"s2"}, {"s3"}, {"s4"}, {"s5"}});
+  const FiveServices fleet;
+  const FleetModel& model = fleet.model;
   const auto price = [&](const std::vector<Members>& division) {
     double sum = 0;
     for (const Members& members : division) sum += *model.price(model.room(members));
