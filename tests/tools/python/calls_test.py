@@ -78,6 +78,8 @@ class Mistakes(unittest.TestCase):
             with self.assertRaisesRegex(TypeError, said):
                 call()
         self.assertFalse(slicewise.check(SHARED).interrupted)
+        with self.assertRaisesRegex(slicewise.UsageError, "there are batch-jobs, "):
+            slicewise.template("none")
 
     def test_what_was_said_of_the_rows_of_a_frame_stays(self):
         frame = pandas.DataFrame({"at": [0, 1, 2], "seconds": [1, None, 2], "gpus": [1, 1, 1]})
@@ -162,9 +164,10 @@ class Values(unittest.TestCase):
         self.assertEqual(s.with_(duration=datetime.timedelta(minutes=20, milliseconds=2)).settings, ("duration=1200002ms",))
         with self.assertRaisesRegex(slicewise.InputError, "UNIT_MISSING"):
             s.with_({"workloads.classifier.slo.latencyP99": numpy.float64(0.3)})
-        swept = slicewise.sweep(s, {"nodes": numpy.arange(1, 3)}, seeds=numpy.int64(1))
-        self.assertEqual([row["nodes"] for row in swept.variants], [1, 1, 2, 2])
-        self.assertEqual(s.run(seeds=1.0, max_memory=8 << 30, variant="shared", sweep={"nodePools.t4.nodes": numpy.arange(1, 3)}).json,
+        for grid in ({"nodes": numpy.arange(1, 3)}, pandas.DataFrame({"nodes": [1, 2.0]}), polars.DataFrame({"nodes": [1, 2]})):
+            swept = slicewise.sweep(s, grid, seeds=numpy.int64(1))
+            self.assertEqual([row["nodes"] for row in swept.variants], [1, 1, 2, 2])
+        self.assertEqual(s.run(seeds=1.0, max_memory=8 << 30, variant="shared", sweep={"nodes": numpy.arange(1, 3)}).json,
                          s.run(seeds=1, variant="shared", sweep={"nodePools.t4.nodes": [1, 2]}).json)
 
     def test_services_with_lengths_of_time(self):

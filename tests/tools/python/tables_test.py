@@ -86,6 +86,12 @@ class Tables(unittest.TestCase):
         self.assertIn("# --set seed=7", s._repr_html_())  # pylint: disable=protected-access
         self.assertIn("values.yaml", s.export("bundle", variant="shared")._repr_html_())  # pylint: disable=protected-access
 
+    def test_a_column_by_its_name_and_what_a_row_is_of_first(self):
+        rows = slicewise.load(SHARED).run(seeds=1).workloads
+        self.assertEqual(rows["name"], ["classifier", "trainer"] * 2)
+        self.assertEqual(list(rows.to_pandas().columns[:2]), ["variant", "name"])
+        self.assertRaises(KeyError, lambda: rows["nome"])
+
     def test_policies_are_rows(self):
         rows = slicewise.load("scenarios/examples/asr-tts-t4.yaml").run(seeds=1, variant="one-copy").policies
         frame = rows.to_pandas()[["name", "assertion", "verdict", "severity", "figures"]]
