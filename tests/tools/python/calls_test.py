@@ -166,7 +166,8 @@ class Values(unittest.TestCase):
             s.with_({"workloads.classifier.slo.latencyP99": numpy.float64(0.3)})
         for grid in ({"nodes": numpy.arange(1, 3)}, pandas.DataFrame({"nodes": [1, 2.0]}), polars.DataFrame({"nodes": [1, 2]})):
             swept = slicewise.sweep(s, grid, seeds=numpy.int64(1))
-            self.assertEqual([row["nodes"] for row in swept.variants], [1, 1, 2, 2])
+            self.assertEqual(list(swept.variants.columns)[:2], ["nodes", "name"])
+            self.assertEqual(swept.variants["nodes"], [1, 1, 2, 2])
         self.assertEqual(s.run(seeds=1.0, max_memory=8 << 30, variant="shared", sweep={"nodes": numpy.arange(1, 3)}).json,
                          s.run(seeds=1, variant="shared", sweep={"nodePools.t4.nodes": [1, 2]}).json)
 

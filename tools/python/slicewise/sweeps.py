@@ -15,7 +15,7 @@ from .frames import Frame, PandasFrame, PolarsFrame
 from .plain import plain
 from .program import Progress, Shown
 from .scenario import Scenario, Value, values_of
-from .tables import Table
+from .tables import FIRST, Table
 
 
 #: Values of each field, or points.
@@ -61,7 +61,7 @@ class Sweep(Sequence[Result]):
 
     def _table(self, rows: str) -> Table:
         # Variants have `nodes` of their own: the points come first, in value and place.
-        return Table([{**point, **row, **point} for point, result in zip(self.points, self._results)
+        return Table([{**point, **{name: row[name] for name in FIRST if name in row}, **row, **point} for point, result in zip(self.points, self._results)
                       for row in getattr(result, rows)])
 
     @property

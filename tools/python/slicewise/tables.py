@@ -58,8 +58,8 @@ def _names(shape: Shape, prefix: str = "") -> Iterator[str]:
             yield prefix + key
 
 
-# Columns that say what a row is of, before its figures.
-_FIRST = ("variant", "workload", "name", "title", "configuration")
+#: Columns that say what a row is of, before its figures.
+FIRST = ("variant", "workload", "name", "title", "configuration")
 
 
 class Table:
@@ -101,7 +101,7 @@ class Table:
         flat = [dict(_flat(row, self._shape)) for row in self._rows]
         names = dict.fromkeys((name for row in flat for name in row) if flat else _names(self._shape))
         if self._shape:
-            names = dict.fromkeys([*(name for name in _FIRST if name in names), *names])
+            names = dict.fromkeys([*(name for name in FIRST if name in names), *names])
         return {name: [row.get(name) for row in flat] for name in names}
 
     def to_pandas(self) -> pandas.DataFrame:
