@@ -64,7 +64,7 @@ struct Drawing {
   double height = 0;
   std::string body;
   std::string attributes = "role=\"img\"";
-  bool follows_time = false;  // over the time of the run, read by a cursor
+  bool follows_time = false;          // over the time of the run, read by a cursor
   std::vector<std::string> series{};  // their names, in the order of their signs
 };
 
