@@ -100,8 +100,10 @@ Drawing draw(const StackedBars& chart) {
   }
   body += line_between(left, top, left, bottom, "frame");
   body += text_at((left + right) / 2, bottom + 32, chart.x.label, "axis", Anchor::Middle);
-  return {chart.text, chart.width, bottom + 40,
-          series_patterns(chart.text, chart.parts.size()) + body};
+  Drawing drawing{chart.text, chart.width, bottom + 40,
+                  series_patterns(chart.text, chart.parts.size()) + body};
+  drawing.series = chart.parts;
+  return drawing;
 }
 
 namespace {

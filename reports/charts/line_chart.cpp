@@ -203,6 +203,7 @@ Drawing draw(const LineChart& chart) {
   }
   body += names_of_rules(chart, plot) + names_of_series(chart, plot);
   Drawing drawing{chart.text, chart.width, chart.height, std::move(body)};
+  for (const LineSeries& series : chart.series) drawing.series.push_back(series.name);
   if (chart.cursor) {
     drawing.attributes = cursor_attributes(chart, plot);
     drawing.follows_time = true;

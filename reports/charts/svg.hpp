@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "../text/xml_text.hpp"
 
@@ -63,7 +64,8 @@ struct Drawing {
   double height = 0;
   std::string body;
   std::string attributes = "role=\"img\"";
-  bool follows_time = false;  // over the time of the run, read by a cursor
+  bool follows_time = false;          // over the time of the run, read by a cursor
+  std::vector<std::string> series{};  // their names, in the order of their signs
 };
 
 // As an element of a page that has chart_style().

@@ -116,6 +116,21 @@ std::string folded(std::string_view summary, const std::string& markup, bool ope
                      escaped(summary), markup);
 }
 
+namespace {
+
+// The names that stand in a chart, below it: on a phone its right end is out of sight.
+std::string key_markup(const std::vector<std::string>& series) {
+  if (series.size() < 2) return "";
+  std::string out = "<p class=\"key\" aria-hidden=\"true\">\n";
+  for (std::size_t s = 0; s < series.size(); ++s) {
+    out += fmt::format("<span class=\"chart\"><i class=\"{}\"></i> {}</span>\n",
+                       charts::series_classes(static_cast<int>(s)), escaped(series[s]));
+  }
+  return out + "</p>\n";
+}
+
+}  // namespace
+
 Markup figure(const charts::Drawing& chart, std::string_view finding,
               const std::vector<HtmlTable>& data) {
   const bool beside = std::ranges::all_of(data, fits_beside_chart);
@@ -123,6 +138,7 @@ Markup figure(const charts::Drawing& chart, std::string_view finding,
       "<figure{}>\n<figcaption>{}</figcaption>\n<div class=\"plot\" tabindex=\"0\" role=\"group\" "
       "aria-label=\"Chart: {}\">\n{}</div>\n",
       beside ? "" : " class=\"below\"", escaped(finding), escaped(finding), svg_element(chart));
+  out += key_markup(chart.series);
   // Small ones are open: there is room beside the chart.
   constexpr std::size_t kSmall = 8;
   for (const HtmlTable& table : data) {

@@ -55,7 +55,7 @@ void add_pool(const scenarios::NodePool& pool, const sim::PoolModel& model, json
   }
   constexpr double kNanos = 1e9;
   json price = around(name + ": price of " + model.instance_type, "",
-                      static_cast<double>(model.price.usd.per_hour.nano) / kNanos, "$/h");
+                      static_cast<double>(model.price.usd.per_hour.nano) / kNanos, " $/h");
   price["price"] = {{"instanceType", model.instance_type},
                     {"region", model.region},
                     {"purchase", model.purchase_option}};

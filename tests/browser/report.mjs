@@ -247,6 +247,13 @@ for (const path of pages) {
       await openAll(page);
       assert.ok(await overflow(page) <= 0, `${await overflow(page)} px too wide when unfolded`);
     });
+    await t.test('names the lines of a chart where one sees them', async () => {
+      const unnamed = await page.locator('figure:has(path.series ~ path.series)').evaluateAll((figures) => figures
+        .filter((figure) => figure.checkVisibility() && ![...figure.querySelectorAll('.key span')].some(
+          (name) => name.checkVisibility() && name.getBoundingClientRect().right <= innerWidth))
+        .map((figure) => figure.textContent.slice(0, 60)));
+      assert.deepEqual(unnamed, []);
+    });
     await close();
   });
 }

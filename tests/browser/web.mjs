@@ -154,6 +154,8 @@ test('strategies are compared', async () => {
   await page.locator('#instances').fill('g4dn.xlarge');
   await page.locator('#flags').fill('--variant shared');
   assert.equal(await answered(page, 'compare', 'csv'), compared);
+  assert.ok(!(await page.locator('#format option').allTextContents()).includes('html'));
+  await page.frameLocator('#report').locator('#verdict svg.chart').waitFor();
   assert.deepEqual(wrong, []);
   await close();
 });

@@ -5,6 +5,7 @@ import hashlib
 import io
 import json
 import pathlib
+import re
 import subprocess
 import tarfile
 import tempfile
@@ -56,6 +57,13 @@ class Image(unittest.TestCase):
         self.assertEqual(names["advice"].uid, NOBODY)
         self.assertFalse([name for name in names if name.endswith(("/sh", "/bash", "/apt", "/busybox"))])
         self.assertFalse([name for name, entry in names.items() if entry.mode & 0o6000], "setuid")
+
+    def test_containerfiles_configure_what_their_packages_suffice_for(self):
+        """They configured the tests, too, without GoogleTest, and in the folder that a checkout had built in."""
+        for file in ROOT.glob("tools/image/Containerfile*"):
+            configured = re.findall(r"cmake --preset release\b(.*)", file.read_text(encoding="utf-8"))
+            self.assertEqual([words.strip(" \\") for words in configured], ["-DSLICEWISE_TESTS=OFF"], file.name)
+        self.assertIn("build", (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines())
 
     def test_the_same_root_is_the_same_image(self):
         with tempfile.TemporaryDirectory() as folder:

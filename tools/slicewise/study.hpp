@@ -58,6 +58,9 @@ void render_all(const Found& found, Junit<Found> junit, Host& host) {
     if (format == RunFormat::Json) continue;
     host.renderings[std::string(word)] = text_of(found, format, {}, junit);
   }
+  if constexpr (requires { reports::study_page(found); }) {
+    host.renderings["html"] = reports::study_page(found);
+  }
   if constexpr (requires { reports::study_charts(found); }) {
     for (auto& [name, svg] : reports::study_charts(found)) {
       host.renderings[name + ".svg"] = std::move(svg);

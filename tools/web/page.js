@@ -129,7 +129,7 @@
     at('errors').textContent = answer.errors;
     at('errors').hidden = !answer.errors;
     output = { text: answer.files[''] ?? '', ...answer.renderings };
-    const formats = Object.keys(output).filter((name) => !name.endsWith('.svg') && output[name]);
+    const formats = Object.keys(output).filter((name) => !/^html$|[.]svg$/.test(name) && output[name]);
     at('format').replaceChildren(...formats.map((name) => new Option(name, name)));
     at('found').hidden = formats.length === 0;
     if (formats.length) pick(formats.includes('table') ? 'table' : formats[0]);
@@ -167,8 +167,9 @@
     at('progress').value = done;
   };
 
-  // The page of `report`: of a scenario, or of a plan or a replay by its document.
+  // The page that a study has with it, or that of `report`: of a scenario, or of a plan or a replay by its document.
   async function report(verb, words, answer, given) {
+    if (answer.renderings?.html) return show(answer.renderings.html);
     if (!['run', 'plan', 'replay'].includes(verb) || answer.exitCode === 2 || answer.exitCode === 3) return;
     const document = answer.files[''];
     const rest = verb === 'run'
@@ -176,8 +177,11 @@
       : ['report', 'answer.json'];
     if (verb !== 'run') given['answer.json'] = document;
     const page = await engine.call([...rest, '-o', 'html'], given, follow);
-    if (!page.files[''] || page.exitCode === 2 || page.exitCode === 3) return;
-    at('report').srcdoc = page.files[''];
+    if (page.files[''] && page.exitCode !== 2 && page.exitCode !== 3) show(page.files['']);
+  }
+
+  function show(page) {
+    at('report').srcdoc = page;
     at('report').hidden = false;
   }
 

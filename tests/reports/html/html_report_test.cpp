@@ -248,6 +248,10 @@ TEST(HtmlReport, HasItsChartsAsFiles) {
   }
 }
 
+TEST(HtmlReport, NamesTheSeriesOfAChartBelowItForPhones) {
+  EXPECT_THAT(html_report(aws_report()), HasSubstr("<i class=\"k0 d0\"></i> useful</span>"));
+}
+
 charts::ScatterChart two_points() {
   charts::ScatterChart chart;
   chart.text = {"c", "MPS is cheapest", "Two options."};

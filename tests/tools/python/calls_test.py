@@ -66,10 +66,20 @@ class Mistakes(unittest.TestCase):
                            (lambda: slicewise.calibrate(), "^calibrate: no measurements"),
                            (lambda: s.with_(noodes=2), "did you mean nodes"),
                            (lambda: slicewise.check("kind: Pod\nmetadata: {}"), r"slicewise\.Text\("),
+                           (lambda: s.max_load(precision=20), r'^precision: 20 is .*; did you mean 0.2 or "20%"\?$'),
+                           (lambda: s.max_load(precision=0), r'^precision: "0%" is not a percentage from 0.1% to 100%$'),
                            (lambda: slicewise.check(SHARED).markdown(), "^Check has no md")):
             with self.assertRaisesRegex(slicewise.UsageError, said):
                 call()
+        for call, said in ((lambda: s.run(replications=2), "did you mean seeds"),
+                           (lambda: s.plan(no_headroom=True), "did you mean headroom"),
+                           (lambda: s.compare(instance=["g5.xlarge"]), "did you mean instances"),
+                           (lambda: s.run(colour=1), r"^run\(\) has no keyword colour$")):
+            with self.assertRaisesRegex(TypeError, said):
+                call()
         self.assertFalse(slicewise.check(SHARED).interrupted)
+        with self.assertRaisesRegex(slicewise.UsageError, "there are batch-jobs, "):
+            slicewise.template("none")
 
     def test_what_was_said_of_the_rows_of_a_frame_stays(self):
         frame = pandas.DataFrame({"at": [0, 1, 2], "seconds": [1, None, 2], "gpus": [1, 1, 1]})
@@ -140,6 +150,13 @@ class Values(unittest.TestCase):
         s = slicewise.load(SHARED)
         for given, said in ((numpy.int64(2), "2"), (numpy.array(2), "2"), (decimal.Decimal("2"), "2"), (numpy.arange(2)[1], "1")):
             self.assertEqual(s.with_(nodes=given).settings, (f"nodePools.t4.nodes={said}",))
+        # 2 in a column of pandas where another row has nothing.
+        self.assertEqual(s.with_(nodes=2.0).settings, ("nodePools.t4.nodes=2",))
+        self.assertEqual(s.with_(nodes=pandas.Series([2, None])[0]).settings, ("nodePools.t4.nodes=2",))
+        same = yaml.safe_load(s.text)
+        same["spec"]["nodePools"][0]["nodes"] = 1.0
+        self.assertEqual(slicewise.load(same).pools, s.pools)
+        self.assertRaisesRegex(slicewise.InputError, "whole number", lambda: s.with_(nodes=2.5))
         times = (datetime.timedelta(minutes=20), pandas.Timedelta("20min"), numpy.timedelta64(20, "m"),
                  numpy.timedelta64(1_200_000_000_000, "ns"))
         for given in times:
@@ -147,9 +164,11 @@ class Values(unittest.TestCase):
         self.assertEqual(s.with_(duration=datetime.timedelta(minutes=20, milliseconds=2)).settings, ("duration=1200002ms",))
         with self.assertRaisesRegex(slicewise.InputError, "UNIT_MISSING"):
             s.with_({"workloads.classifier.slo.latencyP99": numpy.float64(0.3)})
-        swept = slicewise.sweep(s, {"nodes": numpy.arange(1, 3)}, seeds=numpy.int64(1))
-        self.assertEqual([row["nodes"] for row in swept.variants], [1, 1, 2, 2])
-        self.assertEqual(s.run(seeds=1.0, max_memory=8 << 30, variant="shared", sweep={"nodePools.t4.nodes": numpy.arange(1, 3)}).json,
+        for grid in ({"nodes": numpy.arange(1, 3)}, pandas.DataFrame({"nodes": [1, 2.0]}), polars.DataFrame({"nodes": [1, 2]})):
+            swept = slicewise.sweep(s, grid, seeds=numpy.int64(1))
+            self.assertEqual(list(swept.variants.columns)[:2], ["nodes", "name"])
+            self.assertEqual(swept.variants["nodes"], [1, 1, 2, 2])
+        self.assertEqual(s.run(seeds=1.0, max_memory=8 << 30, variant="shared", sweep={"nodes": numpy.arange(1, 3)}).json,
                          s.run(seeds=1, variant="shared", sweep={"nodePools.t4.nodes": [1, 2]}).json)
 
     def test_services_with_lengths_of_time(self):

@@ -7,7 +7,7 @@ import pandas
 import polars
 import pyarrow
 from package import SHARED, slicewise
-from program import main
+from program import main, run
 
 ROWS = [{"name": "a", "n": 1, "x": 0.5, "on": True, "s": {"p99": 2.0, "ci": None}, "l": [1, 2]},
         {"name": "ü", "n": None, "x": 2, "on": None, "s": {"p99": 3.5}, "rows": [{"q": 1}]},
@@ -86,6 +86,21 @@ class Tables(unittest.TestCase):
         self.assertIn("# --set seed=7", s._repr_html_())  # pylint: disable=protected-access
         self.assertIn("values.yaml", s.export("bundle", variant="shared")._repr_html_())  # pylint: disable=protected-access
 
+    def test_a_column_by_its_name_and_what_a_row_is_of_first(self):
+        rows = slicewise.load(SHARED).run(seeds=1).workloads
+        self.assertEqual(rows["name"], ["classifier", "trainer"] * 2)
+        self.assertEqual(list(rows.to_pandas().columns[:2]), ["variant", "name"])
+        self.assertRaises(KeyError, lambda: rows["nome"])
+
+    def test_policies_are_rows(self):
+        rows = slicewise.load("scenarios/examples/asr-tts-t4.yaml").run(seeds=1, variant="one-copy").policies
+        frame = rows.to_pandas()[["name", "assertion", "verdict", "severity", "figures"]]
+        self.assertEqual(list(frame.loc[0][:4]), ["budget", "cost.monthly <= 1500", "pass", "Deny"])
+        self.assertRegex(frame["figures"][0], r"^cost\.monthly = [0-9.]+ USD$")
+        self.assertRegex(frame["figures"][1], r"^pods\.failed = 0, pods\.oomKills = 0$")
+        none = slicewise.load(SHARED).run(seeds=1, variant="alone").policies
+        self.assertEqual((len(none), set(none.columns)), (0, set(rows.columns)))
+
     def test_the_options_of_a_plan_say_what_they_are(self):
         plan = slicewise.load(SHARED).plan(variant="shared", instances=["g4dn.xlarge"], top=2, seeds=1, headroom=False,
                                            risk=False, flips=False)
@@ -112,6 +127,10 @@ class Tables(unittest.TestCase):
                                               instances={"p4d.24xlarge": 1}), "waiting")):
             self.assertIn(chart, made.charts)
             self.assertIn('<img alt="', made._repr_html_())  # pylint: disable=protected-access
+        for verb, words, made in (("compare", ("--instances", "g4dn.xlarge"), s.compare(instances=["g4dn.xlarge"], **one)),
+                                  ("neighbours", (), s.neighbours(**one))):
+            told = run(verb, "-f", SHARED, "--variant", "shared", "--replications", "1", "-q", "-o", "html", *words)
+            self.assertEqual(made.report(), told.stdout)
 
 
 if __name__ == "__main__":

@@ -195,6 +195,10 @@ def _beside(rows: Shape, **names: str) -> Shape:
     return {"properties": {**{name: {"type": kind} for name, kind in names.items()}, **rows.get("properties", {})}}
 
 
+def _figures_of(policy: dict[str, Any]) -> str:
+    return ", ".join(f"{figure['name']} = {figure.get('value', 'unknown')}" for figure in policy["figures"])
+
+
 class Result(Document):
     """What happened to a scenario's variants: `Scenario.run`."""
 
@@ -239,6 +243,14 @@ class Result(Document):
                       for objective in workload.get("objectives", [])],
                      _beside(shape_of(self._kind, "variants", "workloads", "objectives"), variant="string",
                              workload="string"))
+
+    @property
+    def policies(self) -> Table:
+        """A row for each policy of each variant: what it asserts, whether that holds, the figures that decide it."""
+        shape = shape_of(self._kind, "variants", "policies")
+        return Table([{"variant": variant["name"], **policy, "figures": _figures_of(policy)}
+                      for variant in self._content["variants"] for policy in variant.get("policies", [])],
+                     _beside({"properties": {**shape["properties"], "figures": {"type": "string"}}}, variant="string"))
 
     @property
     def findings(self) -> Table:
@@ -286,7 +298,15 @@ class Plan(Document):
         return self._content.get("today")
 
 
-class Comparison(Document):
+class Study(Document):
+    """An answer that has its page with it."""
+
+    def report(self) -> Page:
+        """The page that `-o html` writes. No InputError: nothing is read or simulated again."""
+        return Page(self._rendering("html"))
+
+
+class Comparison(Study):
     """The same workloads under every way of sharing: `Scenario.compare`."""
 
     _kind = "comparison"
@@ -308,7 +328,7 @@ class Comparison(Document):
                 for option in self._content["options"] for text in _reasons_of(option)]
 
 
-class MaxLoad(Document):
+class MaxLoad(Study):
     """How much load a scenario bears: `Scenario.max_load`."""
 
     _kind = "max-load"
@@ -329,7 +349,7 @@ class MaxLoad(Document):
         return self._content.get("passedFactor")
 
 
-class Neighbours(Document):
+class Neighbours(Study):
     """How many times as long each workload takes beside each other one: `Scenario.neighbours`."""
 
     _kind = "neighbours"
@@ -340,7 +360,7 @@ class Neighbours(Document):
         return self._table("rows")
 
 
-class Sensitivity(Document):
+class Sensitivity(Study):
     """Which inputs the answer hangs on: `Scenario.sensitivity`."""
 
     _kind = "sensitivity"

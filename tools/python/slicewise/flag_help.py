@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import inspect
 import re
 import textwrap
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from . import _engine
 
@@ -53,5 +54,20 @@ def explained(verb: str) -> Callable[[_Function], _Function]:
         said = inspect.cleandoc(function.__doc__ or "")
         raises = textwrap.wrap(_RAISES, 105)
         function.__doc__ = "\n".join([said, "", *raises, "", f"Keywords, as the flags of `slicewise {verb}`:", "", *lines])
-        return function
+
+        @functools.wraps(function)
+        def called(*given: Any, **keywords: Any) -> Any:
+            unknown = keywords.keys() - inspect.signature(function).parameters.keys()
+            for word in unknown:
+                raise TypeError(f"{function.__name__}() has no keyword {word}{_suggestion(word, function)}")
+            return function(*given, **keywords)
+
+        return cast(_Function, called)
     return add
+
+
+def _suggestion(word: str, function: Callable[..., Any]) -> str:
+    """Of a flag its keyword, of any other word the nearest one."""
+    near = [keyword for keyword, flag in OTHER_WORDS.items() if flag == word] or difflib.get_close_matches(
+        word, inspect.signature(function).parameters, 1)
+    return f"; did you mean {near[0]}?" if near else ""

@@ -10,6 +10,7 @@ from . import _engine
 from .documents import Replay
 from .flag_help import explained
 from .frames import Frame, source_of
+from .plain import plain
 from .program import Progress, Source, Text, ask, flags, named, sources_of
 from .scenario import Scenario
 from .tables import Table
@@ -177,7 +178,7 @@ def instances_of(given: Instances | None) -> list[str]:
         return []
     if isinstance(given, str):
         return given.split(",")
-    return [f"{t}={n}" for t, n in given.items()] if isinstance(given, Mapping) else list(given)
+    return [f"{t}={plain(n)}" for t, n in given.items()] if isinstance(given, Mapping) else list(given)
 
 
 @explained("replay")

@@ -25,7 +25,16 @@ def plain(value: Any) -> Any:
         return list(value)
     if kind == "M":
         return value
-    return value.tolist() if hasattr(value, "tolist") else value
+    return _whole(value.tolist() if hasattr(value, "tolist") else value)
+
+
+def _whole(value: Any) -> Any:
+    """2 for the 2.0 that pandas makes of 2 where another row of the column has nothing."""
+    if isinstance(value, dict):
+        return {key: _whole(of) for key, of in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_whole(each) for each in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def json_of(value: Any, indent: int | None = None, separators: tuple[str, str] | None = None) -> str:
@@ -37,6 +46,6 @@ def json_of(value: Any, indent: int | None = None, separators: tuple[str, str] |
         return made
 
     try:
-        return json.dumps(value, indent=indent, separators=separators, default=other)
-    except (TypeError, ValueError) as error:  # keys that are no text, a list within itself
+        return json.dumps(_whole(value), indent=indent, separators=separators, default=other)
+    except (TypeError, ValueError, RecursionError) as error:  # keys that are no text, a list within itself
         raise error if isinstance(error, UsageError) else UsageError(str(error)) from error

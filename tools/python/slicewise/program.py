@@ -68,6 +68,8 @@ def flags(**given: object) -> list[str]:
 def _text(name: str, value: object) -> str:
     value = plain(value)
     if name in _PERCENT and isinstance(value, (int, float)):
+        if value > 1 and name != "inflate":
+            raise UsageError(f'{name}: {value} is more than all; did you mean {value / 100:g} or "{value:g}%"?')
         return f"{value * 100:.10g}%"
     if name == "max-memory" and isinstance(value, int):
         return f"{-(-value // 1024)}Ki"
@@ -133,7 +135,7 @@ def ask(words: list[str], files: dict[str, bytes], make: Callable[[_engine.Answe
 
 def _of_keywords(text: str) -> str:
     """What is said of flags, of the keywords that they are here."""
-    text = re.sub(r"(?:^|[;,.] )see slicewise [\w-]+ --help\.?", "", text)
+    text = re.sub(r"(?:^|[;,.] |\nhelp: )see slicewise [\w-]+ --help\.?", "", text)
     keywords = {flag: keyword for keyword, flag in OTHER_WORDS.items()}
     return re.sub(r"--([a-z][a-z-]+)", lambda flag: keywords.get(flag[1], flag[1].replace("-", "_")), text)
 

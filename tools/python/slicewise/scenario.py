@@ -168,10 +168,10 @@ class Scenario:
         """Simulates every variant, or those that are named: `slicewise run`.
 
         seeds: independent replications. seed: of the random numbers. sweep: values of a field, each in
-        turn: `{"nodePools.gpu.nodes": [1, 2]}`. inputs: "sampled" draws profiles from their intervals.
+        turn: `{"nodes": [1, 2]}`, by path or name as of `with_`. inputs: "sampled" draws profiles from their intervals.
         jobs: threads (default: all CPUs); never changes a byte. journal: a file that keeps each
         replication as it ends, from which the same call goes on."""
-        swept = {path: json_of(values_of(path, values), separators=(",", ":"))
+        swept = {self._path_of(path): json_of(values_of(path, values), separators=(",", ":"))
                  for path, values in (sweep or {}).items()}
         return self._ask("run", Result, progress, replications=seeds, seed=seed,
                          variant=_several(variant), sweep=swept, fidelity=fidelity, inputs=inputs,

@@ -11,10 +11,15 @@ from typing import Any, Protocol, Union, overload, runtime_checkable
 
 from .documents import Result
 from .errors import Interrupted, PointFailed, SlicewiseError, UsageError
+from .frames import Frame, PandasFrame, PolarsFrame
 from .plain import plain
 from .program import Progress, Shown
 from .scenario import Scenario, Value, values_of
-from .tables import Table
+from .tables import FIRST, Table
+
+
+#: Values of each field, or points.
+Grid = Union[Mapping[str, Iterable[Value]], Iterable[Mapping[str, Value]], Frame]
 
 
 class Future(Protocol):
@@ -56,7 +61,7 @@ class Sweep(Sequence[Result]):
 
     def _table(self, rows: str) -> Table:
         # Variants have `nodes` of their own: the points come first, in value and place.
-        return Table([{**point, **row, **point} for point, result in zip(self.points, self._results)
+        return Table([{**point, **{name: row[name] for name in FIRST if name in row}, **row, **point} for point, result in zip(self.points, self._results)
                       for row in getattr(result, rows)])
 
     @property
@@ -81,9 +86,12 @@ class Sweep(Sequence[Result]):
         return self.variants._repr_html_()
 
 
-def points_of(grid: Mapping[str, Iterable[Value]] | Iterable[Mapping[str, Value]]
-              ) -> Iterator[dict[str, Value]]:
-    """Every combination of a dict of lists, the last one fastest; or the points as they are given."""
+def points_of(grid: Grid) -> Iterator[dict[str, Value]]:
+    """Every combination of a dict of lists, the last one fastest; or the points as they are given, rows of a frame too."""
+    rows: Any = grid
+    if isinstance(grid, (PandasFrame, PolarsFrame)):
+        yield from rows.to_dicts() if isinstance(grid, PolarsFrame) else rows.to_dict("records")
+        return
     if not isinstance(grid, Mapping):
         yield from (dict(point) for point in grid)
         return
@@ -112,11 +120,10 @@ def _words_of(point: Mapping[str, Value]) -> str:
     return ", ".join(f"{name}={plain(value)}" for name, value in point.items())
 
 
-def sweep(scenario: Scenario,
-          grid: Mapping[str, Iterable[Value]] | Iterable[Mapping[str, Value]], *,
+def sweep(scenario: Scenario, grid: Grid, *,
           executor: Union[Executor, Pool, None] = None, progress: Progress = True, **given: Any) -> Sweep:
     """Runs the scenario at every point of a grid: {"nodes": [1, 2, 3], "workloads.api.replicas": [2, 4]},
-    keys as `Scenario.with_` takes them, or a list of such points.
+    keys as `Scenario.with_` takes them, or a list of such points, or a DataFrame with a row for each.
 
     executor: what runs functions in parallel, each point on one core: what has `submit`, whose futures have
     `result` (concurrent.futures, Dask's Client), or a pool with `map` (multiprocessing, Ray's). Without one

@@ -58,6 +58,10 @@ def _names(shape: Shape, prefix: str = "") -> Iterator[str]:
             yield prefix + key
 
 
+#: Columns that say what a row is of, before its figures.
+FIRST = ("variant", "workload", "name", "title", "configuration")
+
+
 class Table:
     """Rows of one kind. A row is the object of the JSON document; a column is a figure of it, named by
     its path ("latencySeconds.p99", seconds as the name says) and None where a row has none. A frame of it has
@@ -76,8 +80,13 @@ class Table:
     def __getitem__(self, index: int) -> Mapping[str, Any]: ...
     @overload
     def __getitem__(self, index: slice) -> Table: ...
+    @overload
+    def __getitem__(self, index: str) -> list[Any]: ...
 
-    def __getitem__(self, index: int | slice) -> Mapping[str, Any] | Table:
+    def __getitem__(self, index: int | slice | str) -> Mapping[str, Any] | Table | list[Any]:
+        """A row, several of them, or the values of a column; KeyError where there is no such column."""
+        if isinstance(index, str):
+            return self.columns[index]
         return Table(self._rows[index], self._shape) if isinstance(index, slice) else self._rows[index]
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
@@ -91,6 +100,8 @@ class Table:
         """Each column's values, in the order of the rows."""
         flat = [dict(_flat(row, self._shape)) for row in self._rows]
         names = dict.fromkeys((name for row in flat for name in row) if flat else _names(self._shape))
+        if self._shape:
+            names = dict.fromkeys([*(name for name in FIRST if name in names), *names])
         return {name: [row.get(name) for row in flat] for name in names}
 
     def to_pandas(self) -> pandas.DataFrame:

@@ -32,7 +32,7 @@ ExitCode unknown_template(const std::string& name) {
   std::vector<std::string> names;
   for (const scenarios::Template& known : scenarios::templates()) names.emplace_back(known.name);
   return usage_error(fmt::format("no template \"{}\"{}", name, did_you_mean(name, names)),
-                     "slicewise init lists them");
+                     fmt::format("there are {}", fmt::join(names, ", ")));
 }
 
 // With the smallest instance that has it; the error says which GPUs may be meant.
