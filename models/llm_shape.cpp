@@ -74,7 +74,9 @@ std::optional<Precision> of_dtype(const std::string& dtype) {
 
 // Of vLLM's and transformers' quantization_config; nullopt where it is not known.
 std::optional<Precision> quantised(const nlohmann::json& config) {
-  const std::string method = config.value("quant_method", "");
+  const auto given = config.find("quant_method");
+  const std::string method =
+      given != config.end() && given->is_string() ? given->get<std::string>() : "";
   if (method == "fp8" || method == "fbgemm_fp8") return kFp8;
   const int bits =
       config.contains("bits") && config["bits"].is_number_integer() ? config["bits"].get<int>() : 0;
@@ -199,6 +201,12 @@ Expected<LlmShape> read_llm_shape(const SourceText& file) {
     read_experts(fields, root, *family, shape);
   } else {
     shape.intermediate = number("intermediate_size", kWidest);
+    for (const char* experts : {"n_routed_experts", "num_local_experts", "num_experts"}) {
+      if (!given(experts) || root[experts] == 0 || root[experts] == 1) continue;
+      fields.fail(experts, fmt::format("is of no {} that is known here", type),
+                  Code::StrategyNotModelled,
+                  "measure its server and leave config.json out (slicewise explain measurements)");
+    }
   }
   shape.vocabulary = number("vocab_size", kWidest);
   shape.tied_embeddings = given("tie_word_embeddings") ? fields.flag("tie_word_embeddings")

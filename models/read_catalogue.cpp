@@ -510,12 +510,14 @@ void read_experts(CatalogFields& fields, LlmModel& model) {
   const bool any = layers.experts > 0 || layers.chosen > 0 || model.expert_parameters > 0 ||
                    model.step.experts_s > 0;
   const bool all = layers.chosen > 0 && layers.chosen <= layers.experts &&
-                   model.expert_parameters > 0 && model.step.experts_s > 0;
+                   model.expert_parameters > 0 && model.step.experts_s > 0 &&
+                   model.expert_parameters <= model.layer_parameters.value_or(0);
   if (all) {
     model.step.expert_part = static_cast<double>(layers.chosen) / layers.experts;
   } else if (any) {
     fields.fail("expertsMs",
-                "goes with expertParameters, shape.experts and shape.chosenExperts of them at most",
+                "goes with layerParameters, expertParameters of them at most, shape.experts and "
+                "shape.chosenExperts of them at most",
                 Code::FieldMissing);
   }
 }

@@ -168,6 +168,7 @@ json instance_item(const InstanceRow& row, const std::string& region) {
                {"source", type.source.text},
                {"sourceDate", type.source.date},
                {"region", region}};
+  if (type.efa_interfaces) item["efaInterfaces"] = *type.efa_interfaces;
   if (!type.retired_on.empty()) item["retiredOn"] = type.retired_on;
   if (!type.note.empty()) item["note"] = type.note;
   if (!row.price) {

@@ -244,8 +244,10 @@ ScreenPart step_part(const sim::FittedStep& fit) {
          "well."});
   }
   figures.sentences.push_back({budget_sentence(fit)});
-  figures.sentences.push_back({"A scenario has it as " + step_text(fit) +
-                               " beside the model's weights and kvBytesPerToken."});
+  if (fit.step.experts_s <= 0) {  // experts are of a model alone
+    figures.sentences.push_back({"A scenario has it as " + step_text(fit) +
+                                 " beside the model's weights and kvBytesPerToken."});
+  }
   part.parts = {{.table = served_cells(fit)}, std::move(figures)};
   return part;
 }

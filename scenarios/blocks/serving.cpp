@@ -21,9 +21,10 @@ constexpr Field kTokensFields[] = {
 constexpr FieldList kTokens = block<Llm>(kTokensFields);
 
 constexpr Field kLlmStepFields[] = {
-    field<&Llm::weights_time>(
-        "weightsTime", "14.2ms",
-        "Time to read the weights once: a decode step of one sequence without cache; at most 1h.")
+    field<&Llm::weights_time>("weightsTime", "14.2ms",
+                              "Time to read the weights once: a decode step of one sequence "
+                              "without cache, and without the "
+                              "experts of `model`, which come on top; at most 1h.")
         .positive()
         .within(hours(1)),
     field<&Llm::token_seconds>("tokenTime", "63.7us",

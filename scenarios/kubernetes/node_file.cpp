@@ -214,10 +214,14 @@ void read_node_group(Context& context, const Node& item, std::string_view cluste
   group.most = whole_of(text_below(&item, {"maxSize"}));
   group.is_spot = is_true(item.find("spot"));
   group.may_have_efa = is_true(item.find("efaEnabled")) || item.find("launchTemplate") != nullptr;
-  const bool has_commands =
-      item.find("preBootstrapCommands") != nullptr || item.find("launchTemplate") != nullptr;
+  // What else may give its pods room.
+  constexpr std::string_view kOthers[] = {"preBootstrapCommands", "overrideBootstrapCommand",
+                                          "launchTemplate", "additionalVolumes", "ami"};
+  const bool has_more =
+      std::ranges::any_of(kOthers, [&](std::string_view key) { return item.find(key) != nullptr; });
+  constexpr std::int64_t kLargestVolume = 65'536;  // GiB, of EBS
   const auto volume = whole_of(text_below(&item, {"volumeSize"}));
-  if (volume && !has_commands) group.disk = gibibytes(*volume);
+  if (volume && *volume <= kLargestVolume && !has_more) group.disk = gibibytes(*volume);
   group.maker = is_managed ? NodeMaker::ManagedGroup : NodeMaker::Eksctl;
   add_name(group, kEksctlGroupLabel);
   add_zones(item, group);
@@ -307,14 +311,14 @@ void judge_alias(Context& context, const Node& node_class) {
 }
 
 // What of it pods may have at the most: none of its volumes is larger. Sources:
-// karpenter.sh/docs/concepts/nodeclasses, blockDeviceMappings; of EKS Auto Mode ephemeralStorage.
+// karpenter.sh/docs/concepts/nodeclasses, blockDeviceMappings. EKS Auto Mode takes the disks of an
+// instance where it has any.
 std::optional<Bytes> disk_of(const Node& node_class) {
   const auto bytes_of = [](const Node* size) -> std::optional<Bytes> {
     const auto thousandths = quantity_in_thousandths(text_below(size, {}));
     return thousandths ? std::optional(Bytes{*thousandths / 1'000}) : std::nullopt;
   };
   const Node* spec = node_class.find("spec");
-  if (const Node* size = node_below(spec, {"ephemeralStorage", "size"})) return bytes_of(size);
   // Disks of the instance take the place of a volume, and images of one's own bring theirs.
   if (!text_below(spec, {"instanceStorePolicy"}).empty()) return std::nullopt;
   std::optional<Bytes> largest;

@@ -27,6 +27,8 @@ std::optional<std::int64_t> processes_of(const std::string& command) {
   for (const std::string_view flag : {"--nproc_per_node", "--nproc-per-node"}) {
     const std::size_t at = command.find(flag);
     if (at == command.npos) continue;
+    const std::size_t line = command.rfind('\n', at);
+    if (command.find('#', line == command.npos ? 0 : line) < at) continue;  // a comment
     std::string_view value = std::string_view(command).substr(at + flag.size());
     value.remove_prefix(std::min(value.find_first_not_of("= "), value.size()));
     return to_integer(value.substr(0, value.find_first_not_of("0123456789")));
@@ -93,14 +95,17 @@ class PodJudge {
     }
   }
 
-  // By a name the kubelet looks among the ports of that container alone.
+  // By a name the kubelet looks among the ports of that container alone; one without an image is
+  // laid over another.
   void judge_probes(const Node& container) {
+    if (container.find("image") == nullptr) return;
     const std::vector<const Node*> ports = items_of(container.find("ports"));
     for (const std::string_view probe : {"readinessProbe", "livenessProbe", "startupProbe"}) {
       for (const std::string_view way : {"httpGet", "tcpSocket"}) {
         const Node* port = node_below(&container, {probe, way, "port"});
         const bool is_name = port != nullptr && port->kind == Node::Kind::Text &&
-                             !port->text.empty() && !whole_of(port->text);
+                             !port->text.empty() && !whole_of(port->text) &&
+                             port->text.find_first_of("${") == port->text.npos;
         if (!is_name || std::ranges::any_of(ports, [&](const Node* one) {
               return text_below(one, {"name"}) == port->text;
             })) {

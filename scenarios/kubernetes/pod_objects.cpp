@@ -329,7 +329,8 @@ void read_set(Context& context, const Node& object, const PodSet& set) {
     read_pod(context, object, set, *pods, std::move(pod));
     if (context.files.pods.size() > known) {
       judge_ray(context, *origin.node, context.files.pods.back());
-      if (set.kind == "MPIJob") judge_slots(context, object, context.files.pods.back());
+      if (set.kind == "MPIJob" && origin.suffix == "Worker")
+        judge_slots(context, object, context.files.pods.back());
       tell_of_jobs(context, object, *origin.node, set, context.files.pods.back());
     }
   }

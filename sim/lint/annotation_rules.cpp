@@ -102,13 +102,15 @@ void judge_kai(const LintInput& input, const scenarios::PodFile& pod) {
 }
 
 // What Karpenter read before v1beta1 (karpenter.sh/v0.32/upgrading/v1beta1-migration).
-void judge_renamed(const LintInput& input, const KeyValue& given) {
-  if (given.key != "karpenter.sh/do-not-evict" && given.key != "karpenter.sh/do-not-consolidate") {
-    return;
-  }
+void judge_renamed(const LintInput& input, const std::vector<KeyValue>& all,
+                   const KeyValue& given) {
+  const bool was_read =
+      given.key == "karpenter.sh/do-not-evict" || given.key == "karpenter.sh/do-not-consolidate";
+  if (!was_read || given.value != "true") return;
+  if (std::ranges::find(all, "karpenter.sh/do-not-disrupt", &KeyValue::key) != all.end()) return;
   input.tell_as(
       Severity::Warning, Code::FieldUnknown, given.key_where,
-      fmt::format("Karpenter ignores {} since v0.32: it takes these pods' nodes away", given.key),
+      fmt::format("Karpenter ignores {} since v0.33: it takes these pods' nodes away", given.key),
       "karpenter.sh/do-not-disrupt: \"true\"");
 }
 
@@ -120,7 +122,7 @@ void lint_annotations(const LintInput& input) {
     for (const auto* annotations : {&pod.annotations, &pod.object_annotations}) {
       for (const KeyValue& given : *annotations) {
         if (given.key.starts_with(kOurs)) judge_annotation(input, given);
-        judge_renamed(input, given);
+        judge_renamed(input, *annotations, given);
       }
     }
   }

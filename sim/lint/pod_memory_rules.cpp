@@ -17,6 +17,9 @@ namespace {
 using scenarios::ContainerFile;
 using scenarios::PodFile;
 
+// Of the memory of a GPU, in percent; sums of fractions end just above what they are.
+constexpr double kWhole = 100 + 1e-6;
+
 // Where a container of the pod may get a shared GPU.
 const scenarios::ResourceAmount* shared_request(const LintInput& input, const PodFile& pod,
                                                 const ContainerFile& container,
@@ -40,19 +43,18 @@ void judge_container(const LintInput& input, const PodFile& pod, const Container
   const bool mps = offer->has_mps();
   const std::int64_t replicas = offer->find(request->resource)->replicas;
   if (const auto vllm = scenarios::vllm_arguments(container)) {
-    const std::int64_t share = std::llround(vllm->memory_percent);
-    const std::int64_t together = std::min(replicas, pod.copies) * share;
-    if (!mps && together > 100) {
-      input.tell(
-          Code::GpuOom, request->where,
-          fmt::format(
-              "vLLM reserves {} % of the GPU's memory in each pod: {} pods on one GPU want {} %",
-              share, std::min(replicas, pod.copies), together),
-          fmt::format("--gpu-memory-utilization of at most 0.{:02}, or fewer replicas",
-                      std::max<std::int64_t>(1, 95 / std::min(replicas, pod.copies))));
-    } else if (mps && share * replicas > 100) {
+    const double share = vllm->memory_percent;
+    const double together = static_cast<double>(std::min(replicas, pod.copies)) * share;
+    if (!mps && together > kWhole) {
       input.tell(Code::GpuOom, request->where,
-                 fmt::format("vLLM reserves {} % of the memory, and MPS allows each process {} %",
+                 fmt::format("vLLM reserves {:g} % of the GPU's memory in each pod: {} pods on one "
+                             "GPU want {:g} %",
+                             share, std::min(replicas, pod.copies), together),
+                 fmt::format("--gpu-memory-utilization of at most 0.{:02}, or fewer replicas",
+                             std::max<std::int64_t>(1, 95 / std::min(replicas, pod.copies))));
+    } else if (mps && share * static_cast<double>(replicas) > kWhole) {
+      input.tell(Code::GpuOom, request->where,
+                 fmt::format("vLLM reserves {:g} % of the memory, and MPS allows each process {} %",
                              share, 100 / replicas),
                  "lower --gpu-memory-utilization, or fewer replicas");
     }
@@ -77,7 +79,7 @@ void judge_container(const LintInput& input, const PodFile& pod, const Container
 struct MemoryClaim {
   const PodFile* pod;
   const scenarios::ResourceAmount* request;
-  std::int64_t share;  // hundredths of a GPU
+  double share;  // hundredths of a GPU
 };
 
 std::vector<MemoryClaim> claims_on(const LintInput& input, const NodeOffer& offer,
@@ -90,7 +92,7 @@ std::vector<MemoryClaim> claims_on(const LintInput& input, const NodeOffer& offe
           std::ranges::find(container.amounts, resource, &scenarios::ResourceAmount::resource);
       if (container.is_init || request == container.amounts.end()) continue;
       if (const auto vllm = scenarios::vllm_arguments(container)) {
-        claims.push_back({&pod, &*request, std::llround(vllm->memory_percent)});
+        claims.push_back({&pod, &*request, vllm->memory_percent});
       }
     }
   }
@@ -108,21 +110,22 @@ void judge_neighbours(const LintInput& input, const NodeOffer& offer) {
     std::vector<MemoryClaim> claims = claims_on(input, offer, resource.name);
     std::ranges::stable_sort(claims, std::greater(), &MemoryClaim::share);
     std::int64_t left = resource.replicas;
-    std::int64_t together = 0;
+    double together = 0;
     std::vector<std::string> names;
     const MemoryClaim* last = nullptr;
     for (const MemoryClaim& claim : claims) {
       const std::int64_t pods = std::min(left, claim.pod->copies);
-      if (pods == 0 || together > 100) break;
+      if (pods == 0 || together > kWhole) break;
       // No more of them than bring it above the GPU.
-      together += claim.share * std::min(pods, 1 + (100 - together) / claim.share);
+      const double more = std::floor((kWhole - together) / claim.share) + 1;
+      together += claim.share * std::min(static_cast<double>(pods), more);
       left -= pods;
       names.push_back(claim.pod->name.substr(0, 60));
       last = &claim;
     }
-    if (together <= 100 || names.size() < 2) continue;
+    if (together <= kWhole || names.size() < 2) continue;
     input.tell(Code::GpuOom, last->request->where,
-               fmt::format("pods of {} may share one GPU and reserve {} % of its memory together",
+               fmt::format("pods of {} may share one GPU and reserve {:g} % of its memory together",
                            fmt::join(names, " and "), together),
                "lower --gpu-memory-utilization of each, or give them node groups of their own");
   }

@@ -92,27 +92,6 @@ void judge_own_layout(const LintInput& input, const NodeOffer& offer, const MigC
   }
 }
 
-// mig-parted asks NVML for each GPU of the list by its index.
-void judge_indexes(const LintInput& input, const NodeOffer& offer, const MigConfigFile& config) {
-  const bool all_known = offer.group != nullptr && !offer.types.empty() &&
-                         offer.types.size() >= offer.group->types.size();
-  if (!all_known) return;
-  std::int64_t most = 0;
-  for (const models::InstanceType* type : offer.types) {
-    most = std::max<std::int64_t>(most, type->gpu_count);
-  }
-  for (const MigPartFile& part : config.parts) {
-    for (const std::int64_t index : part.devices.value_or(std::vector<std::int64_t>{})) {
-      if (index < most) continue;
-      return input.tell_as(Severity::Warning, Code::ValueRange, part.where,
-                           fmt::format("{} cuts GPU {}, and the nodes of {} have {}: from 0 to {}",
-                                       config.name.substr(0, 60), index,
-                                       offer.group->name.substr(0, 60), most, most - 1),
-                           "devices: all, or the indexes that there are");
-    }
-  }
-}
-
 void judge_uniform(const LintInput& input, const NodeOffer& offer) {
   if (offer.strategy != "single") return;
   for (const ChosenLayout& layout : offer.layouts) {
@@ -145,7 +124,6 @@ void judge_chosen(const LintInput& input, const NodeOffer& offer) {
   }
   if (own != input.files.mig_configs.end()) {
     judge_own_layout(input, offer, *own);
-    judge_indexes(input, offer, *own);
   } else {
     for (const auto* type : offer.types) {
       const MigGeometry* geometry = input.catalogue.find_mig(type->gpu_model);

@@ -363,13 +363,8 @@ std::string step_text(const WorkloadModel& model, const PoolModel& pool, std::si
                      there.token_s * share.compute / *llm.token_seconds);
 }
 
-// "resnet50//b8" of "resnet50/a10g/b8".
-std::string without_gpu(const std::string& name) {
-  const std::size_t begin = name.find('/');
-  if (begin == name.npos) return name;
-  const std::size_t end = std::min(name.find('/', begin + 1), name.size());
-  return name.substr(0, begin + 1) + name.substr(end);
-}
+std::optional<int> batch_of(const models::WorkloadProfile& profile) { return profile.batch; }
+std::optional<int> batch_of(const models::LlmModel&) { return std::nullopt; }
 
 // What the catalogue has of the same, measured on that GPU; "" where it has nothing.
 template <class Entry>
@@ -378,8 +373,8 @@ std::string measured_there(const std::vector<Entry>& entries, const std::string&
   const Entry* own = find_or_null(entries, name, &Entry::name);
   if (own == nullptr) return {};
   const Entry* there = find_if_or_null(entries, [&](const Entry& one) {
-    return one.gpu_model == gpu && one.precision == own->precision && one.unusable.empty() &&
-           without_gpu(one.name) == without_gpu(own->name);
+    return one.gpu_model == gpu && one.title == own->title && one.precision == own->precision &&
+           batch_of(one) == batch_of(*own) && one.unusable.empty();
   });
   return there == nullptr ? "" : there->name;
 }
@@ -424,13 +419,16 @@ void note_shared(const WorkloadModel& model, World& world, Counter& counter) {
         all_reduces_of(pool, there, pool.gpu_sets.choose(all, demand.gpus));
     constexpr double kMs = 1e3;
     constexpr double kUs = 1e6;
+    const std::string experts =
+        there.experts_s > 0 ? fmt::format(" and all experts {:.3g} ms", kMs * there.experts_s) : "";
     add_diagnostic(
         world.findings, Code::LlmShared, model.spec.llm->where,
-        fmt::format("{} GPUs of pool \"{}\" share each layer of \"{}\": reading the weights takes "
-                    "{:.3g} ms, a token {:.3g} us; all-reduces add {:.3g} ms to a step and {:.3g} "
-                    "us for each of its tokens (derived from one GPU)",
-                    demand.gpus, pool.name, model.name, kMs * there.weights_s, kUs * there.token_s,
-                    kMs * exchange.overhead_s, kUs * exchange.exchange_s),
+        fmt::format(
+            "{} GPUs of pool \"{}\" share each layer of \"{}\": reading the weights takes "
+            "{:.3g} ms{}, a token {:.3g} us; all-reduces add {:.3g} ms to a step and {:.3g} "
+            "us for each of its tokens (derived from one GPU)",
+            demand.gpus, pool.name, model.name, kMs * there.weights_s, experts, kUs * there.token_s,
+            kMs * exchange.overhead_s, kUs * exchange.exchange_s),
         fmt::format("vllm serve --tensor-parallel-size {}; measure it to replace the estimate",
                     demand.gpus));
   }

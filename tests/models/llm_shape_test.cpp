@@ -250,6 +250,14 @@ TEST(LlmShape, WhatItDoesNotKnowItSays) {
                                       R"(, "quantization_config": {"quant_method": "made"})"));
   ASSERT_EQ(way.size(), 1U);
   EXPECT_EQ(way.front().code, Code::StrategyNotModelled);
+  EXPECT_EQ(problems_of(config("llama", 32, 4096, 32, 8, 14336, 128256,
+                               R"(, "quantization_config": {"quant_method": 3})"))
+                .size(),
+            1U);
+  const auto dense =
+      problems_of(config("llama", 32, 4096, 32, 8, 14336, 128256, R"(, "num_experts": 128)"));
+  ASSERT_EQ(dense.size(), 1U) << "their experts would weigh nothing";
+  EXPECT_THAT(dense.front().message, HasSubstr("of no llama that is known"));
   EXPECT_EQ(problems_of(R"({"model_type": "llama", "num_hidden_layers": -1})").size(), 5U);
 }
 

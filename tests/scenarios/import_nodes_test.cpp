@@ -338,7 +338,7 @@ TEST(VllmArguments, AreReadAsTheyAreWritten) {
       "sh -c vllm serve 'a/B' \\\n --gpu-memory-utilization=0.455 --max-num-batched-tokens=4096",
       "registry/mine");
   EXPECT_EQ(shell.model, "a/B");
-  EXPECT_EQ(shell.memory_percent, 45);
+  EXPECT_EQ(shell.memory_percent, 45.5);
   EXPECT_EQ(shell.max_batched_tokens, 4096);
   EXPECT_EQ(started_by("--gpu-memory-utilization 1").memory_percent, 100);
   for (const char* wrong : {"--gpu-memory-utilization 1.5", "--gpu-memory-utilization -0.5",
@@ -398,12 +398,10 @@ bool says(const Written& result, std::string_view what) {
 // 0.9 up to 0.20, 0.92 since (vLLM PR 38284): the image's tag says which it is.
 TEST(VllmArguments, ShareOfTheMemoryIsThatOfTheVersion) {
   for (const char* newer : {"", ":latest", ":v0.21.0", ":v0.30.1-cu130", ":nightly-x", ":v1.0.0"}) {
-    EXPECT_EQ(started_by("", std::string("vllm/vllm-openai") + newer).memory_percent, 92)
-        << newer;
+    EXPECT_EQ(started_by("", std::string("vllm/vllm-openai") + newer).memory_percent, 92) << newer;
   }
   for (const char* older : {":v0.20.2", ":v0.11.0@sha256:0.99", ":0.9.1", "@sha256:ab"}) {
-    EXPECT_EQ(started_by("", std::string("vllm/vllm-openai") + older).memory_percent, 90)
-        << older;
+    EXPECT_EQ(started_by("", std::string("vllm/vllm-openai") + older).memory_percent, 90) << older;
   }
   EXPECT_EQ(started_by("vllm serve", "mine:v0.30.0").memory_percent, 90) << "its own version";
 }

@@ -168,6 +168,10 @@ class Values(unittest.TestCase):
             swept = slicewise.sweep(s, grid, seeds=numpy.int64(1))
             self.assertEqual(list(swept.variants.columns)[:2], ["nodes", "name"])
             self.assertEqual(swept.variants["nodes"], [1, 1, 2, 2])
+        for holes in (pandas.DataFrame({"nodes": [1, None]}), pandas.DataFrame({"nodes": [1, None]}, dtype="Int64"),
+                      polars.DataFrame({"nodes": [1, None]})):
+            kept = slicewise.sweep(s.with_(nodes=3), holes, seeds=1)  # a hole stays as the scenario has it
+            self.assertEqual([result.pools[0]["nodes"] for result in kept], [1, 3])
         self.assertEqual(s.run(seeds=1.0, max_memory=8 << 30, variant="shared", sweep={"nodes": numpy.arange(1, 3)}).json,
                          s.run(seeds=1, variant="shared", sweep={"nodePools.t4.nodes": [1, 2]}).json)
 

@@ -57,9 +57,9 @@ def explained(verb: str) -> Callable[[_Function], _Function]:
 
         @functools.wraps(function)
         def called(*given: Any, **keywords: Any) -> Any:
-            unknown = keywords.keys() - inspect.signature(function).parameters.keys()
-            for word in unknown:
-                raise TypeError(f"{function.__name__}() has no keyword {word}{_suggestion(word, function)}")
+            for word in keywords:
+                if word not in inspect.signature(function).parameters:
+                    raise TypeError(f"{function.__name__}() has no keyword {word}{_suggestion(word, function)}")
             return function(*given, **keywords)
 
         return cast(_Function, called)

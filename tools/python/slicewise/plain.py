@@ -25,7 +25,8 @@ def plain(value: Any) -> Any:
         return list(value)
     if kind == "M":
         return value
-    return _whole(value.tolist() if hasattr(value, "tolist") else value)
+    made = value.tolist() if hasattr(value, "tolist") else value
+    return _whole(made) if isinstance(made, float) else made  # lists: json_of
 
 
 def _whole(value: Any) -> Any:

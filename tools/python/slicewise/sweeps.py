@@ -61,8 +61,8 @@ class Sweep(Sequence[Result]):
 
     def _table(self, rows: str) -> Table:
         # Variants have `nodes` of their own: the points come first, in value and place.
-        return Table([{**point, **{name: row[name] for name in FIRST if name in row}, **row, **point} for point, result in zip(self.points, self._results)
-                      for row in getattr(result, rows)])
+        return Table([{**point, **{name: row[name] for name in FIRST if name in row}, **row, **point}
+                      for point, result in zip(self.points, self._results) for row in getattr(result, rows)])
 
     @property
     def variants(self) -> Table:
@@ -90,7 +90,11 @@ def points_of(grid: Grid) -> Iterator[dict[str, Value]]:
     """Every combination of a dict of lists, the last one fastest; or the points as they are given, rows of a frame too."""
     rows: Any = grid
     if isinstance(grid, (PandasFrame, PolarsFrame)):
-        yield from rows.to_dicts() if isinstance(grid, PolarsFrame) else rows.to_dict("records")
+        # What a row leaves empty stays as the scenario has it; not a number is not equal to itself.
+        told = (rows.to_dicts() if isinstance(grid, PolarsFrame)
+                else rows.astype(object).where(rows.notna(), None).to_dict("records"))
+        for row in told:
+            yield {path: value for path, value in row.items() if value is not None and value == value}
         return
     if not isinstance(grid, Mapping):
         yield from (dict(point) for point in grid)
