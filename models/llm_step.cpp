@@ -17,8 +17,8 @@ namespace {
 constexpr double kWholeOfLayerSeconds = 30e-6;
 constexpr double kWholeBytesPerNumber = 34;
 // Of a layer with experts the kernels of the router and those that sort its tokens, on top: what
-// two published steps of one token have beyond the rest, 76 and 53 us (models/MODELS.md, "A model
-// that nobody measured").
+// two published steps of one token have beyond the rest, 76 and 53 us (models/MODELS.md,
+// "Profiles from a user's measurements").
 constexpr double kWholeOfExpertsSeconds = 65e-6;
 
 // Of the hidden state, in FP16.

@@ -114,7 +114,8 @@ class LevelReader {
 
   // "ml/asr-7c9-x2x4z" and all that were made with it, by their names.
   static std::string replicas_of(const std::string& name) {
-    return name.substr(0, name.rfind('-'));
+    const std::size_t dash = name.rfind('-');
+    return dash < name.find('/') ? name : name.substr(0, dash);
   }
 
   // Whether one of its replicas answered meanwhile that nobody says the place of: it may have had

@@ -58,17 +58,16 @@ void judge_group(const LintInput& input, const scenarios::PodFile& leader) {
   const auto gpus_of = [](const scenarios::PodFile& pod) {
     return scenarios::amount_of(scenarios::reserved_amounts(pod), scenarios::kGpuResource);
   };
-  std::int64_t all = 0;
+  std::int64_t each = 0;
   int sets = 0;
   for (const scenarios::PodFile& pod : input.files.pods) {
     const bool is_of_it =
         pod.kind == leader.kind && pod.object == leader.object && pod.space == leader.space;
     if (!is_of_it) continue;
     ++sets;
-    all += pod.copies * gpus_of(pod);
+    each += pod.copies / std::max<std::int64_t>(1, leader.copies) * gpus_of(pod);
   }
   if (sets < 2 || leader.copies < 1 || gpus_of(leader) == 0) return;
-  const std::int64_t each = all / leader.copies;
   for (const ContainerFile& container : leader.containers) {
     const auto vllm = scenarios::vllm_arguments(container);
     const auto request = std::ranges::find(container.amounts, scenarios::kGpuResource,

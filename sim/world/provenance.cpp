@@ -366,10 +366,10 @@ std::string step_text(const WorkloadModel& model, const PoolModel& pool, std::si
 std::optional<int> batch_of(const models::WorkloadProfile& profile) { return profile.batch; }
 std::optional<int> batch_of(const models::LlmModel&) { return std::nullopt; }
 
-// What the catalogue has of the same, measured on that GPU; "" where it has nothing.
+// What the catalogue has of the same on that GPU; "" where it has nothing.
 template <class Entry>
-std::string measured_there(const std::vector<Entry>& entries, const std::string& name,
-                           const std::string& gpu) {
+std::string known_there(const std::vector<Entry>& entries, const std::string& name,
+                        const std::string& gpu) {
   const Entry* own = find_or_null(entries, name, &Entry::name);
   if (own == nullptr) return {};
   const Entry* there = find_if_or_null(entries, [&](const Entry& one) {
@@ -390,15 +390,15 @@ void count_carried_over(const WorkloadModel& model, const Catalogue& catalogue, 
     const bool is_bound = !is_llm && carried_over(model.spec, demand.gpu_scale).is_bound;
     counter.add(Provenance::Assumed, model, fmt::format("GPU time on {}", pool.gpu->name));
     const std::string there =
-        is_llm ? measured_there(catalogue.llm_models, model.spec.llm->model.value, pool.gpu->name)
-               : measured_there(catalogue.profiles, model.spec.profile.value, pool.gpu->name);
+        is_llm ? known_there(catalogue.llm_models, model.spec.llm->model.value, pool.gpu->name)
+               : known_there(catalogue.profiles, model.spec.profile.value, pool.gpu->name);
     add_diagnostic(
         world.findings, Code::ProfileScaled, m.device.where,
         fmt::format(
             "GPU time of \"{}\" carried over from {} to {} by the roofline rule: {}{}", model.name,
             m.device.value, pool.gpu->name,
             is_llm ? step_text(model, pool, number) : factor_text(model.spec, demand.gpu_scale),
-            there.empty() ? "" : fmt::format("; {} was measured there", there)),
+            there.empty() ? "" : fmt::format("; the catalogue has {} of that GPU", there)),
         !there.empty() ? fmt::format("{}: {}", is_llm ? "llm.model" : "profile", there)
         : is_bound ? "give measured.smActive (DCGM_FI_PROF_SM_ACTIVE), or measure on the target GPU"
                    : "measure on the target GPU to replace this estimate");
