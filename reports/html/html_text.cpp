@@ -123,6 +123,7 @@ std::string key_markup(const std::vector<std::string>& series) {
   if (series.size() < 2) return "";
   std::string out = "<p class=\"key\" aria-hidden=\"true\">\n";
   for (std::size_t s = 0; s < series.size(); ++s) {
+    if (series[s].empty()) continue;
     out += fmt::format("<span class=\"chart\"><i class=\"{}\"></i> {}</span>\n",
                        charts::series_classes(static_cast<int>(s)), escaped(series[s]));
   }

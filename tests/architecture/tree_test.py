@@ -160,6 +160,13 @@ class Names(unittest.TestCase):
                 homes.setdefault((namespace and namespace[1], name), []).append(str(file))
         self.assertEqual({k: v for k, v in homes.items() if len(v) > 1}, {})
 
+    # The later one wins without a word, and engines check no more than syntax.
+    def test_no_script_of_a_page_declares_a_function_twice(self):
+        for script in sources(".js"):
+            declared = re.findall(r"^( *(?:async )?function \w+)\(", (ROOT / script).read_text(encoding="utf-8"), re.M)
+            twice = {each for each in declared if declared.count(each) > 1}
+            self.assertEqual(twice, set(), script)
+
 
 class Readmes(unittest.TestCase):
     def test_a_readme_names_every_folder_and_where_it_lists_files_every_file(self):

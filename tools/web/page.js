@@ -169,7 +169,7 @@
 
   // The page that a study has with it, or that of `report`: of a scenario, or of a plan or a replay by its document.
   async function report(verb, words, answer, given) {
-    if (answer.renderings?.html) return show(answer.renderings.html);
+    if (answer.renderings?.html) return showPage(answer.renderings.html);
     if (!['run', 'plan', 'replay'].includes(verb) || answer.exitCode === 2 || answer.exitCode === 3) return;
     const document = answer.files[''];
     const rest = verb === 'run'
@@ -177,10 +177,10 @@
       : ['report', 'answer.json'];
     if (verb !== 'run') given['answer.json'] = document;
     const page = await engine.call([...rest, '-o', 'html'], given, follow);
-    if (page.files[''] && page.exitCode !== 2 && page.exitCode !== 3) show(page.files['']);
+    if (page.files[''] && page.exitCode !== 2 && page.exitCode !== 3) showPage(page.files['']);
   }
 
-  function show(page) {
+  function showPage(page) {
     at('report').srcdoc = page;
     at('report').hidden = false;
   }
