@@ -163,7 +163,7 @@ class Names(unittest.TestCase):
     # The later one wins without a word, and engines check no more than syntax.
     def test_no_script_of_a_page_declares_a_function_twice(self):
         for script in sources(".js"):
-            declared = re.findall(r"^( *(?:async )?function \w+)\(", (ROOT / script).read_text(encoding="utf-8"), re.M)
+            declared = re.findall(r"^( *)(?:async )?function (\w+)\(", (ROOT / script).read_text(encoding="utf-8"), re.M)
             twice = {each for each in declared if declared.count(each) > 1}
             self.assertEqual(twice, set(), script)
 
