@@ -290,8 +290,8 @@ std::vector<std::string> plan_notes(const Plan& plan) {
       plan.goal == scenarios::PlanGoal::MonthlyCost) {
     const double best = to_dollars(plan.options.front().figures.monthly);
     lines.push_back(fmt::format(
-        "of what was tried no fleet costs less than {} a month, if nobody is better off "
-        "with more neighbours: the answer is {:.0f}% above that",
+        "of what was tried no fleet costs less than {} a month, if memory is to fit however pods "
+        "meet and nobody is better off with more neighbours: the answer is {:.0f}% above that",
         money_text(from_dollars(*plan.least_monthly)),
         100 * std::max(0.0, best / *plan.least_monthly - 1)));
   }

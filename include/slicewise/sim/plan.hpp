@@ -335,7 +335,8 @@ struct Plan {
   std::vector<std::string> placeholders;  // workloads of made up figures: nothing is recommended
   std::optional<int> vary_pods;           // so many more or fewer might Services have
   std::vector<PlanOption> options;  // that stand, best first; at most as many as were asked for
-  // Dollars; of what was tried no fleet costs less, with any numbers of pods that may be chosen.
+  // Dollars; of what was tried no fleet costs less, with any numbers of pods that may be chosen,
+  // if memory is to fit however pods meet and nobody is better off with more neighbours.
   std::optional<double> least_monthly;
   std::optional<PlanOption> today;        // the scenario's own pools, when it can run
   bool keep_as_is = false;                // they stand and rank before all options

@@ -376,7 +376,8 @@ Record declared(Of<Plan>) {
        field<&P::least_monthly>(
            "lowerBoundUsdPerMonth",
            "of what was tried no fleet costs less, with any numbers of pods that may be chosen, if "
-           "nobody is better off with more neighbours; absent: not known"),
+           "memory is to fit however pods meet and nobody is better off with more neighbours; "
+           "absent: not known"),
        field<&P::control_plane_monthly>(
            "controlPlaneMonthlyUsd",
            "EKS's fee for the cluster x 730 h, in no option's monthlyUsd: the same beside any")
