@@ -172,6 +172,8 @@ class Values(unittest.TestCase):
                       polars.DataFrame({"nodes": [1, None]})):
             kept = slicewise.sweep(s.with_(nodes=3), holes, seeds=1)  # a hole stays as the scenario has it
             self.assertEqual([result.pools[0]["nodes"] for result in kept], [1, 3])
+        with self.assertRaisesRegex(slicewise.UsageError, "which is there already"):
+            s.run(sweep={"nodes": [1], "nodePools.t4.nodes": [2]})
         self.assertEqual(s.run(seeds=1.0, max_memory=8 << 30, variant="shared", sweep={"nodes": numpy.arange(1, 3)}).json,
                          s.run(seeds=1, variant="shared", sweep={"nodePools.t4.nodes": [1, 2]}).json)
 

@@ -171,8 +171,12 @@ class Scenario:
         turn: `{"nodes": [1, 2]}`, by path or name as of `with_`. inputs: "sampled" draws profiles from their intervals.
         jobs: threads (default: all CPUs); never changes a byte. journal: a file that keeps each
         replication as it ends, from which the same call goes on."""
-        swept = {self._path_of(path): json_of(values_of(path, values), separators=(",", ":"))
-                 for path, values in (sweep or {}).items()}
+        swept: dict[str, str] = {}
+        for name, values in (sweep or {}).items():
+            path = self._path_of(name)
+            if path in swept:
+                raise UsageError(f"sweep: {name} is {path}, which is there already")
+            swept[path] = json_of(values_of(name, values), separators=(",", ":"))
         return self._ask("run", Result, progress, replications=seeds, seed=seed,
                          variant=_several(variant), sweep=swept, fidelity=fidelity, inputs=inputs,
                          split=split, group_by=group_by, journal=journal,
