@@ -29,8 +29,8 @@ bool read_service(Context& context, const Node& object) {
 // Whether file systems of many nodes are behind it its class says, if anybody does.
 void read_volume(Context& context, const Node& object) {
   const std::string of_class = text_below(&object, {"spec", "storageClassName"});
-  if (node_below(&object, {"spec", "volumeName"}) != nullptr)
-    return;  // what it is, that volume says
+  // What that is the volume says.
+  if (node_below(&object, {"spec", "volumeName"}) != nullptr) return;
   for (const std::string_view many :
        {"efs", "fsx", "nfs", "lustre", "ceph", "juice", "s3", "weka", "beegfs"}) {
     if (of_class.find(many) != of_class.npos) return;

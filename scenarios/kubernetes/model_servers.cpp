@@ -118,7 +118,7 @@ bool is_name(std::string_view text) {
 
 // What vLLM takes where no flag says it: since 0.21 its CUDA graphs are among it (vLLM PR 38284).
 // Its own image says the version, and is the newest where it does not.
-int usual_hundredths(std::string_view image) {
+int usual_percent(std::string_view image) {
   constexpr std::string_view kOwn = "vllm-openai";
   const std::size_t found = image.find(kOwn);
   std::string_view tag = found == image.npos ? "@" : image.substr(found + kOwn.size());
@@ -144,7 +144,7 @@ VllmArguments of_vllm(const ContainerFile& container) {
   const bool has_place = !words.empty() && words.front().find('/') != std::string::npos;
   if (name.empty() && container.runs_entrypoint && has_place) name = words.front();
   if (is_name(name)) arguments.model = name;
-  arguments.memory_percent = usual_hundredths(container.image);
+  arguments.memory_percent = usual_percent(container.image);
   take_memory(value_of(words, "--gpu-memory-utilization"), arguments);
   arguments.max_sequences = number_of<std::int64_t>(value_of(words, "--max-num-seqs"), 1'000'000);
   arguments.max_batched_tokens =

@@ -221,8 +221,8 @@ void read_node_group(Context& context, const Node& item, std::string_view cluste
       std::ranges::any_of(kOthers, [&](std::string_view key) { return item.find(key) != nullptr; });
   constexpr std::int64_t kLargestVolume = 65'536;  // GiB, of EBS
   const auto volume = whole_of(text_below(&item, {"volumeSize"}));
-  if (volume && *volume > 0 && *volume <= kLargestVolume && !has_more)
-    group.disk = gibibytes(*volume);
+  const bool is_volume = volume && *volume > 0 && *volume <= kLargestVolume;
+  if (is_volume && !has_more) group.disk = gibibytes(*volume);
   group.maker = is_managed ? NodeMaker::ManagedGroup : NodeMaker::Eksctl;
   add_name(group, kEksctlGroupLabel);
   add_zones(item, group);

@@ -79,7 +79,7 @@ void judge_container(const LintInput& input, const PodFile& pod, const Container
 struct MemoryClaim {
   const PodFile* pod;
   const scenarios::ResourceAmount* request;
-  double share;  // hundredths of a GPU
+  double share;  // percent of a GPU
 };
 
 std::vector<MemoryClaim> claims_on(const LintInput& input, const NodeOffer& offer,
