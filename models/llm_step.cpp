@@ -169,6 +169,12 @@ LlmStep all_reduces(const LlmLayers& model, const AllReduceLink& link) {
   return step;
 }
 
+LlmStep exchanging(LlmStep each, const LlmStep& all_reduces) {
+  each.overhead_s += all_reduces.overhead_s;
+  each.exchange_s += all_reduces.exchange_s;
+  return each;
+}
+
 double arithmetic_gain(std::string_view precision, const GpuModel& gpu) {
   // "8.9", "10.0": a major of two digits is newer.
   const std::string& capability = gpu.compute_capability;

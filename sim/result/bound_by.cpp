@@ -70,14 +70,9 @@ constexpr double kHostIsBusy = 0.9;
 // The mean answer of a language model whose server has nobody else's.
 double seconds_alone(const PoolModel& pool, const LlmDemand& there, int gpus,
                      const TokenFigures& tokens) {
-  models::LlmStep step{there.weights_s, there.token_s, there.kv_read_s, there.overhead_s};
-  step.pair_s = there.pair_s;
-  step.experts_s = there.experts_s;
-  step.expert_part = there.expert_part;
+  models::LlmStep step = there.step;
   if (there.shared) {
-    const models::LlmStep exchange = all_reduces_of(pool, there, (GpuMask{1} << gpus) - 1);
-    step.overhead_s += exchange.overhead_s;
-    step.exchange_s = exchange.exchange_s;
+    step = models::exchanging(step, all_reduces_of(pool, there, (GpuMask{1} << gpus) - 1));
   }
   const double prompt = tokens.input_tokens / *tokens.answered;
   const double answer = tokens.output_tokens / *tokens.answered;

@@ -461,15 +461,8 @@ void model_llm(const Catalogue& catalogue, const GpuModel* from, const World& wo
       const DomainKind& kind = pool.kinds[k];
       const models::DomainShare share =
           models::of_threads(kind.share, demand.in_kind[k].client.active_threads);
-      const models::LlmStep here = models::in_domain(step, share);
       LlmDemand& there = demand.llm.emplace_back();
-      there.weights_s = here.weights_s;
-      there.token_s = here.token_s;
-      there.kv_read_s = here.kv_read_s;
-      there.overhead_s = here.overhead_s;
-      there.pair_s = here.pair_s;
-      there.experts_s = here.experts_s;
-      there.expert_part = here.expert_part;
+      there.step = models::in_domain(step, share);
       if (is_shared) there.shared = shape;
       time_adapters(llm, *pool.gpu, share.bandwidth, gpus, there);
       const Bytes memory = client_memory(demand, kind);

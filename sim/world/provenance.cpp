@@ -359,8 +359,8 @@ std::string step_text(const WorkloadModel& model, const PoolModel& pool, std::si
   if (there.shared) return "weights by the memory bandwidth, tokens by the FP16 rate";
   const models::DomainShare& share = pool.kinds.front().share;
   return fmt::format("x {:.3g} for reading weights, x {:.3g} for computing tokens",
-                     there.weights_s * share.bandwidth / to_seconds(*llm.weights_time),
-                     there.token_s * share.compute / *llm.token_seconds);
+                     there.step.weights_s * share.bandwidth / to_seconds(*llm.weights_time),
+                     there.step.token_s * share.compute / *llm.token_seconds);
 }
 
 std::optional<int> batch_of(const models::WorkloadProfile& profile) { return profile.batch; }
@@ -419,16 +419,17 @@ void note_shared(const WorkloadModel& model, World& world, Counter& counter) {
         all_reduces_of(pool, there, pool.gpu_sets.choose(all, demand.gpus));
     constexpr double kMs = 1e3;
     constexpr double kUs = 1e6;
-    const std::string experts =
-        there.experts_s > 0 ? fmt::format(" and all experts {:.3g} ms", kMs * there.experts_s) : "";
+    const std::string experts = there.step.experts_s > 0 ? fmt::format(" and all experts {:.3g} ms",
+                                                                       kMs * there.step.experts_s)
+                                                         : "";
     add_diagnostic(
         world.findings, Code::LlmShared, model.spec.llm->where,
         fmt::format(
             "{} GPUs of pool \"{}\" share each layer of \"{}\": reading the weights takes "
             "{:.3g} ms{}, a token {:.3g} us; all-reduces add {:.3g} ms to a step and {:.3g} "
             "us for each of its tokens (derived from one GPU)",
-            demand.gpus, pool.name, model.name, kMs * there.weights_s, experts, kUs * there.token_s,
-            kMs * exchange.overhead_s, kUs * exchange.exchange_s),
+            demand.gpus, pool.name, model.name, kMs * there.step.weights_s, experts,
+            kUs * there.step.token_s, kMs * exchange.overhead_s, kUs * exchange.exchange_s),
         fmt::format("vllm serve --tensor-parallel-size {}; measure it to replace the estimate",
                     demand.gpus));
   }

@@ -134,6 +134,8 @@ struct AllReduceLink {
 };
 // What they exchange: the part of a step that comes on top of shared_step().
 LlmStep all_reduces(const LlmLayers& model, const AllReduceLink& link);
+// Both together.
+LlmStep exchanging(LlmStep each, const LlmStep& all_reduces);
 
 // Bytes of a quantised weight; of INT4 with the scales of its groups of 128.
 inline constexpr double kFp8WeightBytes = 1;

@@ -11,6 +11,7 @@
 #include "slicewise/ids.hpp"
 #include "slicewise/models/catalogue.hpp"
 #include "slicewise/models/execution_law.hpp"
+#include "slicewise/models/llm_step.hpp"
 #include "slicewise/scenarios/scenario.hpp"
 #include "slicewise/scenarios/sharing_strategy.hpp"
 #include "slicewise/sim/placement/gpu_sets.hpp"
@@ -261,13 +262,7 @@ struct SleepDemand {
 
 // How a language model runs in one kind of domain. All zero for other workloads.
 struct LlmDemand {
-  double weights_s = 0;  // T_w
-  double token_s = 0;    // t
-  double kv_read_s = 0;  // per cached token and step
-  double overhead_s = 0;
-  double pair_s = 0;              // attention of a token of a long prompt to one before it
-  double experts_s = 0;           // reading all experts
-  double expert_part = 0;         // ... of which one token asks for this part
+  models::LlmStep step;           // but for what the GPUs of the pod exchange
   double adapter_load_s = 0;      // one LoRA adapter comes into GPU memory
   double adapter_read_s = 0;      // ... and is read in a step
   std::int64_t cache_tokens = 0;  // size of the KV pool of one pod; 0: it does not start here
@@ -277,8 +272,8 @@ struct LlmDemand {
   Bytes spare;                    // ... that must be free beside it at start
   Bytes least;                    // that a server must have of a GPU: weights, context, one block
   Bytes share;                    // ... and may have by its own flag; it starts if that is enough
-  // What the GPUs of the pod share; nullopt: one has it all. Times are then without what they
-  // exchange, which hangs on the GPUs that a pod gets: all_reduces_of().
+  // What the GPUs of the pod share; nullopt: one has it all. What they then exchange hangs on the
+  // GPUs that a pod gets: all_reduces_of().
   std::optional<models::LlmLayers> shared;
   std::optional<SleepDemand> sleep;  // nullopt: it does not
 };

@@ -28,10 +28,7 @@ class LlmServer {
  public:
   // `all_reduces`: of its GPUs, in a step.
   LlmServer(const LlmDemand& demand, const models::LlmStep& all_reduces, const WorkloadModel& model)
-      : law{demand.weights_s,       demand.token_s,
-            demand.kv_read_s,       demand.overhead_s + all_reduces.overhead_s,
-            all_reduces.exchange_s, demand.pair_s,
-            demand.experts_s,       demand.expert_part},
+      : law(models::exchanging(demand.step, all_reduces)),
         batching(law, limits_of(demand, *model.spec.llm), model.prompts),
         exchange(all_reduces),
         sleeps(demand.sleep.has_value()),

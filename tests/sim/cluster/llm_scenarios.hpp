@@ -48,8 +48,7 @@ inline scenarios::Workload replaying(const std::vector<scenarios::RequestTrace::
 }
 
 inline models::LlmStep step_of(const World& world) {
-  const LlmDemand& d = world.workloads[0].on_pool[0].llm[0];
-  return {d.weights_s, d.token_s, d.kv_read_s, d.overhead_s, 0, d.pair_s};
+  return world.workloads[0].on_pool[0].llm[0].step;
 }
 
 }  // namespace slicewise::sim

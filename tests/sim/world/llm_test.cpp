@@ -300,8 +300,8 @@ TEST(LlmWorld, FewerBytesAreReadAndHeld) {
 TEST(LlmWorld, TheServerTakesItsShareOfTheMemoryAsVllmDoes) {
   const World world = world_of("g5.xlarge", chat_of("llama-3-8b-fp16/a10g"));
   const LlmDemand& there = world.workloads[0].on_pool[0].llm.at(0);
-  EXPECT_NEAR(there.weights_s, 34.2e-3 + kHeadMs * 1e-3 * 2039 / 600, 1e-8);
-  EXPECT_DOUBLE_EQ(there.token_s, 300.9e-6);
+  EXPECT_NEAR(there.step.weights_s, 34.2e-3 + kHeadMs * 1e-3 * 2039 / 600, 1e-8);
+  EXPECT_DOUBLE_EQ(there.step.token_s, 300.9e-6);
   const PoolModel& pool = world.pools[0];
   const auto taken =
       static_cast<std::int64_t>(0.9 * static_cast<double>(pool.kinds[0].memory.count));
@@ -357,8 +357,8 @@ TEST(LlmWorld, ACacheOfAnySizeIsASize) {
 TEST(LlmWorld, StepsAreCarriedOverToAnotherGpu) {
   const World world = world_of("g6e.xlarge", chat_of("llama-3-8b-fp16/a100-80gb"));
   const LlmDemand& there = world.workloads[0].on_pool[0].llm.at(0);
-  EXPECT_NEAR(there.weights_s, (9.8 + kHeadMs) * 1e-3 * 2039 / 864, 1e-6);
-  EXPECT_NEAR(there.token_s, 67.5e-6 * 312 / 362.05, 1e-9);
+  EXPECT_NEAR(there.step.weights_s, (9.8 + kHeadMs) * 1e-3 * 2039 / 864, 1e-6);
+  EXPECT_NEAR(there.step.token_s, 67.5e-6 * 312 / 362.05, 1e-9);
   EXPECT_TRUE(demo::has(world.findings, Code::ProfileScaled));
   EXPECT_TRUE(std::ranges::count(world.provenance.assumed_inputs,
                                  AssumedInput("chat", "GPU time on L40S")) == 1);
@@ -380,8 +380,8 @@ TEST(LlmWorld, AMigInstanceHasItsShares) {
   const LlmDemand& there = world.workloads[0].on_pool[0].llm.at(0);
   const DomainKind& kind = world.pools[0].kinds[0];
   ASSERT_LT(kind.share.compute, 0.5);
-  EXPECT_NEAR(there.weights_s, (9.8 + kHeadMs) * 1e-3 / kind.share.bandwidth, 1e-9);
-  EXPECT_NEAR(there.token_s, 67.5e-6 / kind.share.compute, 1e-9);
+  EXPECT_NEAR(there.step.weights_s, (9.8 + kHeadMs) * 1e-3 / kind.share.bandwidth, 1e-9);
+  EXPECT_NEAR(there.step.token_s, 67.5e-6 / kind.share.compute, 1e-9);
 }
 
 TEST(LlmWorld, WeightsThatDoNotFitAreSaidBeforeTheRun) {
@@ -496,9 +496,9 @@ TEST(LlmWorld, OwnFiguresNeedNoModel) {
   w.llm->kv_bytes_per_token = Bytes{65536};
   const World world = world_of("g5.xlarge", w);
   const LlmDemand& there = world.workloads[0].on_pool[0].llm.at(0);
-  EXPECT_DOUBLE_EQ(there.weights_s, 0.02);
-  EXPECT_DOUBLE_EQ(there.kv_read_s, 65536 / (0.7 * 600e9));
-  EXPECT_DOUBLE_EQ(there.overhead_s, 0.6e-3);
+  EXPECT_DOUBLE_EQ(there.step.weights_s, 0.02);
+  EXPECT_DOUBLE_EQ(there.step.kv_read_s, 65536 / (0.7 * 600e9));
+  EXPECT_DOUBLE_EQ(there.step.overhead_s, 0.6e-3);
   w.llm->output.reset();
   EXPECT_TRUE(demo::has(errors_of("g5.xlarge", w), Code::InputMissing)) << "tokens";
 }
