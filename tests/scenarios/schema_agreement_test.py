@@ -2,7 +2,7 @@
 
 Arguments: the program load_verdicts, the root of the source tree. Every example and the files of every field
 must be accepted by both; then each field of the schema is broken in turn, in every way that its type
-allows, and both must refuse.
+allows (by day in one way of three), and both must refuse.
 """
 
 import copy
@@ -34,6 +34,7 @@ for tag, pattern, first in (
     Core.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(pattern), first)
 
 
+ONE_IN = 1 if os.environ.get("SLICEWISE_NIGHTLY") == "1" else 3
 PATCH = {}  # definitions/patch, the only $ref of the schema
 
 
@@ -158,8 +159,8 @@ def main():
             cases.append((True, name, [], yaml.load(file, Core)))
     seen, valid = set(), {}
     for name, seed in [(case[1], case[3]) for case in cases[-len(seeds):]]:
-        for what, path, value in walk(schema, seed, [], seen):
-            if path:
+        for number, (what, path, value) in enumerate(walk(schema, seed, [], seen)):
+            if path and number % ONE_IN == 0:
                 small, there = around(seed, path, schema["properties"]["spec"]["required"])
                 valid.setdefault((name, *path[:3]), small)
                 cases.append((False, what, path, with_value(seed, path, value), with_value(small, there, value)))

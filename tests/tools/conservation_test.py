@@ -13,7 +13,7 @@ import unittest
 from program import add_parts, main, run
 
 NIGHTLY = os.environ.get("SLICEWISE_NIGHTLY") == "1"
-SCENARIOS = 100_000 if NIGHTLY else 300  # 0.05 s of a core each
+SCENARIOS = 100_000 if NIGHTLY else 150  # 0.05 s of a core each
 PARTS = 8
 RELATED = 200 if NIGHTLY else 12
 LEAST_BILLED_S = 60  # of a node of EC2

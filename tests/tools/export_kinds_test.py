@@ -46,10 +46,11 @@ class Folder(unittest.TestCase):
 
 class Examples(Folder):
     def test_each_new_kind_of_each_example_passes_check_or_says_why_not(self):
-        """Property of 19 examples: `check` finds no error in what `export` wrote."""
+        """`check` finds no error in what `export` wrote of a variant of each example."""
         written = dict.fromkeys(NEW_KINDS, 0)
-        for example in sorted((ROOT / "scenarios/examples").glob("*.yaml")):
-            for variant in variants_of(example)[:2]:
+        for number, example in enumerate(sorted((ROOT / "scenarios/examples").glob("*.yaml"))):
+            variants = variants_of(example)
+            for variant in [variants[number % len(variants)]]:
                 for kind in NEW_KINDS:
                     with self.subTest(example=example.name, variant=variant, kind=kind):
                         folder = self.folder / f"{example.stem}-{variant.replace('/', '_')}" / kind

@@ -466,14 +466,18 @@ class Plans(unittest.TestCase):
             self.assertRegex(text, r"It is option 2 of \S+plan\.json, which meets every objective "
                                    r"for \$\d+\.\d\d a month\.")
 
+    ONCE = ("--replications", "1", "--progress", "none", "-o", "json")
+
     def expect_same_run(self, ran, *exported, cwd=ROOT):
+        here = ("--variant", exported[3]) if len(exported) > 2 else ()
+        self.expect_run(json.loads(run("run", "-f", ran, *here, *self.ONCE, cwd=cwd).stdout)["variants"][0],
+                        *exported, cwd=cwd)
+
+    def expect_run(self, whole, *exported, cwd=ROOT):
         file = os.path.join(self.folder, "one.yaml")
         result = run("export", *exported, "--to", "scenario", "--out", file, cwd=cwd)
         self.assertEqual(result.returncode, 0, result.stderr)
-        flags = ("--replications", "1", "--progress", "none", "-o", "json")
-        here = ("--variant", exported[3]) if len(exported) > 2 else ()
-        whole = json.loads(run("run", "-f", ran, *here, *flags, cwd=cwd).stdout)["variants"][0]
-        alone = run("run", "-f", file, *flags)
+        alone = run("run", "-f", file, *self.ONCE)
         self.assertTrue(alone.stdout, alone.stderr)
         alone = json.loads(alone.stdout)["variants"][0]
         for named in (whole, alone):
@@ -487,11 +491,9 @@ class Plans(unittest.TestCase):
             text = example.read_text(encoding="utf-8")
             if "kind: Scenario" not in text or "trace:" in text:
                 continue  # a trace is named by where it is from the file
-            variants = run("run", "-f", str(example), "--replications", "1", "-o", "json")
-            for variant in json.loads(variants.stdout)["variants"]:
+            for variant in json.loads(run("run", "-f", str(example), *self.ONCE).stdout)["variants"]:
                 with self.subTest(example=example.name, variant=variant["name"]):
-                    self.expect_same_run(str(example), "-f", str(example), "--variant",
-                                         variant["name"])
+                    self.expect_run(variant, "-f", str(example), "--variant", variant["name"])
 
 
 if __name__ == "__main__":

@@ -319,8 +319,9 @@ class Verdicts(unittest.TestCase):
                 continue
             with self.subTest(name):
                 file, flags, causes = self.simulate(name)
+                # What the first has simulated the others read.
                 plan = ("plan", "-f", file, "--instances", "g4dn.xlarge", "--no-risk", "--no-flips",
-                        *flags)
+                        "--journal", str(self.folder / f"{name}.journal"), *flags)
                 stored = str(self.folder / "plan.json")
                 code = run(*plan, "-o", "json", "--out", stored, cwd=ROOT).returncode
                 document = json.loads(pathlib.Path(stored).read_text("utf-8"))

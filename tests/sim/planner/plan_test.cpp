@@ -290,14 +290,14 @@ TEST(Plan, WhatIsTooDearIsNotConfirmed) {
 }
 
 // What the definition finds where smActive is so and so: it is what the plan says of it.
-TEST(ThoroughPlan, SaysWhereTheAnswerTurnsWithSmActive) {
+void expect_the_turn_with_sm_active(std::uint32_t instances) {
   int turns = 0;
   int holds = 0;
   const auto cheapest_at = [](Scenario scenario, double sm_active) {
     for (Workload& workload : scenario.workloads) workload.measured->sm_active = sm_active;
     return cheapest_of_all(scenario);
   };
-  for (std::uint32_t instance = 0; instance < 40; ++instance) {
+  for (std::uint32_t instance = 0; instance < instances; ++instance) {
     ScenarioSet set = random_set(instance);
     for (Workload& workload : set.variants.front().workloads) workload.measured->sm_active.reset();
     PlanOptions options = small_space();
@@ -327,6 +327,9 @@ TEST(ThoroughPlan, SaysWhereTheAnswerTurnsWithSmActive) {
   EXPECT_GT(turns, 0);
   EXPECT_GT(holds, 0);
 }
+
+TEST(ThoroughPlan, SaysWhereTheAnswerTurnsWithSmActive) { expect_the_turn_with_sm_active(12); }
+TEST(NightlyPlan, SaysWhereTheAnswerTurnsWithSmActive) { expect_the_turn_with_sm_active(40); }
 
 // Jobs of half the length cost half as much on the same nodes: that does not turn the answer.
 TEST(Plan, DoesNotCallItAFlipThatLessWorkCostsLess) {
