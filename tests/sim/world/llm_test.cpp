@@ -194,8 +194,8 @@ TEST(LlmWorld, GpusOfAPodShareTheModel) {
   const LlmDemand& each = shared.workloads[0].on_pool[0].llm.at(0);
   EXPECT_FALSE(one.shared);
   ASSERT_TRUE(each.shared);
-  EXPECT_DOUBLE_EQ(each.weights_s, 32 * 30e-6 + (one.weights_s - 32 * 30e-6) / 4);
-  EXPECT_DOUBLE_EQ(each.kv_read_s, one.kv_read_s / 4);
+  EXPECT_DOUBLE_EQ(each.step.weights_s, 32 * 30e-6 + (one.step.weights_s - 32 * 30e-6) / 4);
+  EXPECT_DOUBLE_EQ(each.step.kv_read_s, one.step.kv_read_s / 4);
   EXPECT_EQ(each.gpu_memory, one.gpu_memory) << "90 % of a GPU";
   const std::int64_t pool = each.gpu_memory.count - mebibytes(15360).count / 4 - kActivations.count;
   EXPECT_EQ(each.cache_tokens, pool / (131072 / 4));

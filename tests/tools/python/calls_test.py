@@ -31,6 +31,11 @@ def alone(script):
                           start_new_session=True, timeout=TIMEOUT_S)
 
 
+def setUpModule():
+    """What a shell starts in the background ignores ^C: runs that wait for one below would never end."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 class Mistakes(unittest.TestCase):
     def test_a_mistake_has_code_place_and_suggestion(self):
         text = "apiVersion: slicewise.dev/v1alpha1\nkind: Scenarios\nmetadata: {name: x}\n"
