@@ -287,13 +287,14 @@ TEST(LlmWorld, FewerBytesAreReadAndHeld) {
   const LlmDemand& before = half.workloads[0].on_pool[0].llm.at(0);
   const LlmDemand& after = fp8.workloads[0].on_pool[0].llm.at(0);
   const double same_ms = 32 * 30e-3 + kHeadMs;  // small kernels and the head
-  EXPECT_NEAR(after.weights_s / before.weights_s,
+  EXPECT_NEAR(after.step.weights_s / before.step.weights_s,
               (same_ms + (9.8 + kHeadMs - same_ms) / 2) / (9.8 + kHeadMs), 1e-6);
-  EXPECT_DOUBLE_EQ(after.token_s, before.token_s / 2) << "L40S has FP8 cores";
-  EXPECT_DOUBLE_EQ(after.kv_read_s, before.kv_read_s / 2);
+  EXPECT_DOUBLE_EQ(after.step.token_s, before.step.token_s / 2) << "L40S has FP8 cores";
+  EXPECT_DOUBLE_EQ(after.step.kv_read_s, before.step.kv_read_s / 2);
   EXPECT_GT(after.cache_tokens, 2 * before.cache_tokens);
   const World on_a100 = world_of("p4de.24xlarge", w);
-  EXPECT_DOUBLE_EQ(on_a100.workloads[0].on_pool[0].llm.at(0).token_s, 67.5e-6) << "A100 has none";
+  EXPECT_DOUBLE_EQ(on_a100.workloads[0].on_pool[0].llm.at(0).step.token_s, 67.5e-6)
+      << "A100 has none";
   EXPECT_TRUE(demo::has(errors_of("g4dn.xlarge", w), Code::StrategyNotModelled)) << "nor Turing";
 }
 
@@ -471,7 +472,7 @@ TEST(LlmWorld, StepsAreNotCarriedOverToPoolsThatItsPodsStayAwayFrom) {
   scenario.node_pools.front().labels = {{"for", "chat"}};
   scenario.workloads.front().pod.node_selector = {{"for", "chat"}};
   const World world = demo::world(scenario);
-  EXPECT_DOUBLE_EQ(world.workloads[0].on_pool[0].llm.at(0).token_s, 300.9e-6);
+  EXPECT_DOUBLE_EQ(world.workloads[0].on_pool[0].llm.at(0).step.token_s, 300.9e-6);
 }
 
 TEST(LlmWorld, NoCarryingOverToAGpuWithoutATensorRate) {
