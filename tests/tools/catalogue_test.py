@@ -9,7 +9,7 @@ import unittest
 
 import yaml
 
-from program import ROOT, check_schema, main, run
+from program import ROOT, check_schema, main, run, thorough
 
 OWN = "scenarios/examples/own/catalogue.yaml"
 MEASURED = "scenarios/examples/own/measurements.csv"
@@ -93,6 +93,7 @@ spec:
         self.assertIn("pods of \"t\" with 2 GPUs on nodes of 10 GPUs", of_ten.stderr)
         self.assertIn("error[VALUE_RANGE]", run_on(17, 1).stderr)
 
+    @thorough
     def test_inputs_are_drawn_from_the_intervals_that_calibrate_wrote(self):
         arguments = ("run", str(self.scenario), "--catalogue", OWN, "--catalogue",
                      str(self.profiles.parent), "--inputs", "sampled")
@@ -212,6 +213,7 @@ spec:
         self.assertAlmostEqual(self.mean_latency(half_idle, "timeSlicing", 2), 30, delta=2)
         self.assertAlmostEqual(self.mean_latency(half_idle, "mps", 2), 22, delta=1.5)
 
+    @thorough
     def test_a_service_in_turns_returns_the_rows_that_it_was_fitted_on(self):
         alone = "w,A10G,20,,,30\n"  # with scatter: phases meet by chance
         for copies, measured in ((2, 24), (2, 36), (4, 35), (4, 60), (8, 90), (8, 150)):

@@ -101,6 +101,7 @@ class Options(unittest.TestCase):
         self.assertIn(f"Best by monthlyCost, ${best['goal']:,.0f}"[:27], run(*COMPARE, *asked, "monthlyCost").stdout)
         self.assertIn("it does nothing that --objective counts", " ".join(run(*COMPARE, *asked, "costPer1kInSlo").stdout.split()))
 
+    @thorough
     def test_ways_to_serve_are_told_apart(self):
         asked = ("compare", "-f", SHARED, "--variant", "shared", "--replications", "1", "--instances", "g5.xlarge",
                  "--strategies", "exclusive,mps,vgpu", "--max-batch", "1,8", "--max-delay", "5ms")

@@ -8,7 +8,7 @@ import xml.etree.ElementTree
 
 import yaml
 
-from program import EXAMPLE, PODS_LOST, check_schema, run
+from program import EXAMPLE, PODS_LOST, check_schema, run, thorough
 
 SHARED = "scenarios/examples/shared-inference.yaml"
 FAST = ("-f", SHARED, "--variant", "shared", "--set", "duration=2m", "--replications", "3")
@@ -69,6 +69,7 @@ class Diff(unittest.TestCase):
         self.assertTrue(comment.endswith("<!-- slicewise:shared-inference -->\n"), comment)
         self.assertIn("no difference", run("diff", self.old, self.old).stdout)
 
+    @thorough
     def test_a_scatter_has_both_points(self):
         drawn = run("diff", self.old, self.new, "-o", "svg")
         points = [title.text for title in xml.etree.ElementTree.fromstring(drawn.stdout).iter(

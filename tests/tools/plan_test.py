@@ -75,6 +75,7 @@ class Plan(unittest.TestCase):
             beyond = run("export", "-f", plan, "--to", "helm-values", "--candidate", "99")
             self.assertEqual(beyond.returncode, 3)
 
+    @thorough
     def test_what_only_the_dra_driver_sets_up_is_planned_and_exported_for_it(self):
         small = (*QUICK, "--no-split", "--replicas", "2", "--max-nodes", "2")
         for flags, strategy, refusal in (

@@ -19,7 +19,7 @@ import urllib.parse
 import urllib.request
 import zlib
 
-from program import main, run, skip_without
+from program import main, run, skip_without, thorough
 
 FILE_UNREADABLE = 5
 INPUT_INVALID = 3
@@ -176,6 +176,7 @@ class Advice(Server):
                        for (metric, kind), lines in families.items())
         return text + "# EOF\n"
 
+    @thorough
     def test_advise_compares_with_what_it_recorded(self):
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(folder, "advice")

@@ -7,7 +7,7 @@ import unittest
 
 import yaml
 
-from program import main, run
+from program import main, run, thorough
 
 SOLO_MS = 25
 CAPACITY = 0.7
@@ -112,6 +112,7 @@ class RecordedWindow(unittest.TestCase):
         self.assertEqual([p["name"] for p in profiles], ["asr/a10g/b1"])
         return result, profiles[0]
 
+    @thorough
     def test_levels_under_mps_give_back_the_law_they_ran_with(self):
         result, profile = self.calibrated(self.window([(1, 0.3), (2, 0.4), (4, 0.2)], "mps"))
         self.assertAlmostEqual(profile["soloMs"], SOLO_MS, delta=0.02 * SOLO_MS)
@@ -260,6 +261,7 @@ class RecordedWindow(unittest.TestCase):
         self.assertIn("no time at which it is known how busy a GPU was and what its pods answered", result.stderr)
         self.assertIn("pods without a counter of requests", result.stderr)
 
+    @thorough
     def test_measurements_and_a_window_go_together_and_validate_reads_both(self):
         window = self.write("window.json", answer(self.window([(1, 0.3), (2, 0.4), (4, 0.2)], "mps")))
         csv = self.write("more.csv", "workload,gpu,latency_ms,sharing,clients\nasr,A10G,52,mps,3\n")

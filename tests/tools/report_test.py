@@ -79,6 +79,7 @@ class Report(unittest.TestCase):
         self.assertEqual((self.folder / "one.svg").read_bytes(),
                          (self.folder / "charts/latency-1.svg").read_bytes())
 
+    @thorough
     def test_a_chart_that_is_not_there_is_a_usage_error(self):
         self.assert_refused(run("report", EXAMPLE, "--replications", "1", "-o", "svg", "--chart",
                                 "memry"), 2, 'did you mean "memory"?')

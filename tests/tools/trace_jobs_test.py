@@ -426,6 +426,7 @@ class TraceJobs(unittest.TestCase):
         told = run("run", "-f", str(self.folder / "s.yaml"), "--progress", "tty").stderr
         self.assertRegex(told, r"2800/2800 jobs in .*, at 2024-06-1\d \d\d:\d\d")
 
+    @thorough
     def test_ctrl_c_reports_what_was_simulated_of_the_only_run(self):
         rows = "".join(f"{n * 10},{3000 + n * 7919 % 9000},1\n" for n in range(150_000))
         (self.folder / "t.csv").write_text("arrival_s,run_s,gpus\n" + rows)
