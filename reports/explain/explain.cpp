@@ -90,7 +90,7 @@ const CodeInfo* code_named(std::string_view name) {
 }
 
 // What people call a thing elsewhere, and the topic or field that has it here.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kOtherWords{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kOtherWords{
     {{"scenario", "spec"},
      {"hpa", "autoscaling"},
      {"keda", "autoscaling"},
@@ -100,7 +100,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kOtherWo
      {"preemption", "spec.workloads.preemptionPolicy"},
      {"tensor-parallelism", "llm"},
      {"vllm", "llm"},
-     {"dra", "sharing"}}};
+     {"dra", "sharing"},
+     {"nos", "mig"}}};
 
 std::vector<std::string> names_of_topics() {
   std::vector<std::string> names;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/counted.hpp"
+
 #include "../charts/chart_axis.hpp"
 #include "../charts/charts.hpp"
 #include "../screens/result_figures.hpp"
@@ -292,7 +294,7 @@ Markup view_figure(const sim::Recording& recording, const GpuView& view) {
                  : fmt::format("{} ({}){}: {} on average, {} at most{}.", view.name, view.meaning,
                                drawn_words(recording, ", ", ""), percent_text(sum / known),
                                percent_text(highest),
-                               unknown == 0 ? "" : fmt::format("; not known of {} GPUs", unknown));
+                               unknown == 0 ? "" : "; not known of " + counted(unknown, "GPU"));
   chart.text = {fmt::format("chart-{}", view.id), finding,
                 "One row for each GPU or MIG instance, one column for each part of the run."};
   chart.width = 960;

@@ -36,8 +36,11 @@ std::optional<std::string> first_word_of(std::string_view key,
 bool must_be_map(const Node& node, const std::string& path, Findings& findings,
                  const std::string& example = {}) {
   if (node.kind == Kind::Map) return true;
-  report_type(node, path.empty() ? "a scenario file" : path, "a mapping", findings,
-              example.empty() ? "" : fmt::format("write it like `{}`", example));
+  std::string help = example.empty() ? "" : fmt::format("write it like `{}`", example);
+  if (path.empty() && node.where.file.ends_with(".csv")) {
+    help = fmt::format("a table of jobs is for `slicewise replay -f {}`", node.where.file);
+  }
+  report_type(node, path.empty() ? "a scenario file" : path, "a mapping", findings, help);
   return false;
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/node_requirements.hpp"
 #include "slicewise/scenarios/quantity.hpp"
@@ -26,6 +27,13 @@ constexpr std::string_view kMigStrategyLabel = "nvidia.com/mig.strategy";
 
 // Where no limit says how many nodes Karpenter may start of a type.
 constexpr std::int64_t kMostNodesOfType = 100;
+
+// Clients of the MPS daemon of a GPU since Volta, with the source: mpsMaxClients of
+// models/catalog/gpus.json.
+constexpr std::int64_t kMostSlices = 48;
+
+// Source: https://github.com/nebuly-ai/nos/blob/12e0a728/pkg/api/nos.nebuly.com/v1alpha1/labels.go
+constexpr std::string_view kNosLabel = "nos.nebuly.com/gpu-partitioning";
 
 constexpr Duration kNever = hours(24) * 365;  // longer than any run
 
@@ -188,7 +196,11 @@ void ClusterPools::add_nodes() {
     const KeyValue* strategy = label_of(node, kMigStrategyLabel);
     DraftSharing files = plugin_of(node, layout == nullptr ? "" : layout->value,
                                    strategy == nullptr ? "" : strategy->value);
-    take_live_sharing(node, std::move(files), alike.pool);
+    if (files.nos_slices.empty()) {
+      take_live_sharing(node, std::move(files), alike.pool);
+    } else {
+      alike.pool.sharing = std::move(files);
+    }
     alike.pool.sharing.makes_mig = makes_mig(cluster_, node.name);
     take_slices(gpus_in_slices(cluster_, node.name), options_, alike.pool);
     alike.pool.is_told = node.allocatable.has_value();
@@ -220,13 +232,63 @@ void ClusterPools::take_live_sharing(const NodeGroupFile& node, DraftSharing fil
   }
   if (live.gpus) {
     pool.allocatable.gpus = static_cast<int>(*live.gpus);
-    note(fmt::format("nodes that offer {} of their {} GPUs: the others are unhealthy", *live.gpus,
-                     gpus_of(pool.instance_type, options_)));
+    note(fmt::format("nodes that offer {} of their {}: the others are unhealthy", *live.gpus,
+                     counted(gpus_of(pool.instance_type, options_), "GPU")));
   }
+}
+
+// nos cuts GPUs for MPS by what waits: simulated is one cut for good, that of a node which is
+// there, else one with all sizes that pods ask for, the small ones first, as often as they fit.
+DraftSharing ClusterPools::sliced_by_nos(const NodeGroupFile& group) const {
+  const std::string type = !group.types.empty()
+                               ? group.types.front().value
+                               : type_asked_for(group.requirements, {}, options_.instances);
+  const InstanceGpus instance = instance_called(type, options_.instances);
+  DraftSharing sharing;
+  std::map<int, std::string> sizes;  // by gigabytes
+  const auto add = [&](const std::string& resource, std::int64_t count) {
+    const auto asked = gpu_resource(resource);
+    if (!asked || asked->kind != GpuResource::Kind::MemorySlice) return;
+    const std::string size = resource.substr(kMemorySlicePrefix.size());
+    sizes.emplace(asked->gigabytes, size);
+    for (std::int64_t n = 0; n < std::min(count, kMostSlices); ++n) {
+      sharing.nos_slices.push_back(size);
+    }
+  };
+  if (group.allocatable) {
+    for (const ResourceAmount& one : *group.allocatable) {
+      add(one.resource, one.amount / std::max<std::int64_t>(1, instance.count));
+    }
+  }
+  if (!sharing.nos_slices.empty()) return sharing;
+  for (const DraftWorkload& workload : draft_.workloads) add(workload.resource, 0);
+  std::int64_t left = instance.gpu_memory.count >> 30;
+  for (bool any = true; any;) {
+    any = false;
+    for (const auto& [gigabytes, size] : sizes) {
+      if (gigabytes > left || std::ssize(sharing.nos_slices) == kMostSlices) continue;
+      any = true;
+      left -= gigabytes;
+      sharing.nos_slices.push_back(size);
+    }
+  }
+  if (!sharing.nos_slices.empty()) {
+    report_.guessed("slices of nos (MPS), which it cuts by what waits: those that pods ask for",
+                    group.object_where);
+  }
+  return sharing;
 }
 
 DraftSharing ClusterPools::plugin_of(const NodeGroupFile& group, std::string_view mig_label,
                                      std::string_view strategy_label) const {
+  const KeyValue* const by_nos = label_of(group, kNosLabel);
+  if (by_nos != nullptr && by_nos->value == "mps") return sliced_by_nos(group);
+  if (by_nos != nullptr && by_nos->value == "mig") {
+    report_.noted(
+        "nodes whose MIG GPUs nos cuts anew by what waits: with the instances that they have; "
+        "mig.nos of a node pool simulates it",
+        by_nos->where);
+  }
   const KeyValue* const accelerator = label_of(group, kAcceleratorLabel);
   if (accelerator != nullptr && accelerator->value == "vgpu") {
     const VirtualGpuDaemonFile daemon =
@@ -256,7 +318,7 @@ void ClusterPools::give_to_driver() {
   const bool any_shared = std::ranges::any_of(
       draft_.claims, [](const ResourceClaim& claim) { return !claim.is_template; });
   for (DraftPool& pool : draft_.pools) {
-    if (pool.sharing.plugin || pool.sharing.virtual_gpus > 0 || !pool.sharing.nos_slice.empty() ||
+    if (pool.sharing.plugin || pool.sharing.virtual_gpus > 0 || !pool.sharing.nos_slices.empty() ||
         pool.sharing.driver != DraftSharing::Driver::Nvidia) {
       continue;
     }

@@ -45,6 +45,7 @@ class ClusterPools {
   void add_choices(const NodeGroupFile& group, DraftPool pool);
   bool pods_choose_purchase() const;
   void take_live_sharing(const NodeGroupFile& node, DraftSharing files, DraftPool& pool);
+  DraftSharing sliced_by_nos(const NodeGroupFile& group) const;
   // ... but for nodes whose plugin nobody configures.
   DraftSharing plugin_of(const NodeGroupFile& group, std::string_view mig_label,
                          std::string_view strategy_label = {}) const;

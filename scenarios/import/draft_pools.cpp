@@ -72,8 +72,8 @@ DraftPool assumed_pool(const std::string& resource, std::int64_t gpus_of_pod,
   } else if (resource == "k8s.amazonaws.com/vgpu") {
     pool.instance_type = "g5.xlarge";
     pool.sharing.virtual_gpus = replicas.value_or(10);
-  } else if (resource.starts_with("nvidia.com/gpu-")) {
-    pool.sharing.nos_slice = resource.substr(std::string_view("nvidia.com/gpu-").size());
+  } else if (resource.starts_with(kMemorySlicePrefix)) {
+    pool.sharing.nos_slices.assign(2, resource.substr(kMemorySlicePrefix.size()));
   } else if (renames || replicas) {
     pool.sharing = shared_by_plugin(FileSharing::TimeSlicing, renames, shares);
     pool.sharing_is_assumed = !replicas;

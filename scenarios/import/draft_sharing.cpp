@@ -88,7 +88,8 @@ std::vector<std::string> DraftSharing::entries() const {
   if (virtual_gpus > 0) texts.push_back(fmt::format("virtualGpu: {{perGpu: {}}}", virtual_gpus));
   if (active_threads > 0)
     texts.push_back(fmt::format("mps: {{activeThreads: {}%}}", active_threads));
-  if (!nos_slice.empty()) texts.push_back(fmt::format("nos: {{slices: [{0}, {0}]}}", nos_slice));
+  if (!nos_slices.empty())
+    texts.push_back(fmt::format("nos: {{slices: [{}]}}", fmt::join(nos_slices, ", ")));
   if (driver == Driver::Dra) {
     texts.emplace_back("dra: true");
     if (makes_mig) texts.emplace_back("dynamicMig: {}");
@@ -142,8 +143,10 @@ std::int64_t units_per_gpu(const DraftSharing& sharing, const std::string& insta
   const auto asked = gpu_resource(resource);
   if (!asked || sharing.driver == DraftSharing::Driver::Dra) return 0;
   if (asked->kind == Kind::VirtualGpu) return sharing.virtual_gpus;
-  if (asked->kind == Kind::MemorySlice) return sharing.nos_slice.empty() ? 0 : 1;
-  if (sharing.virtual_gpus > 0 || !sharing.nos_slice.empty()) return 0;
+  if (asked->kind == Kind::MemorySlice) {
+    return std::ranges::count(sharing.nos_slices, resource.substr(kMemorySlicePrefix.size()));
+  }
+  if (sharing.virtual_gpus > 0 || !sharing.nos_slices.empty()) return 0;
   const std::string device(device_name(resource));
   const bool is_mixed = sharing.mig && sharing.mig->is_mixed;
   std::int64_t devices = 0;

@@ -13,6 +13,9 @@
 // How the nodes of a pool on its way share their GPUs.
 namespace slicewise::scenarios {
 
+// Of a slice by nos: "nvidia.com/gpu-10gb".
+inline constexpr std::string_view kMemorySlicePrefix = "nvidia.com/gpu-";
+
 // NVIDIA's device plugin, where it offers a GPU or an instance of MIG more than once.
 struct DraftPlugin {
   std::string config;  // its file, as a flow mapping
@@ -34,10 +37,10 @@ struct DraftSharing {
   bool makes_mig = false;  // the DRA driver: MIG devices for claims
   std::optional<DraftMig> mig;
   std::optional<DraftPlugin> plugin;
-  std::int64_t virtual_gpus = 0;    // of a GPU, by AWS's plugin; 0: it is not there
-  std::int64_t active_threads = 0;  // in percent, of a client of its MPS daemon; 0: no limit
-  std::string nos_slice;            // of nos, "10gb"
-  std::int64_t split = 0;           // HAMi: pods that a GPU takes; 0: its default
+  std::int64_t virtual_gpus = 0;        // of a GPU, by AWS's plugin; 0: it is not there
+  std::int64_t active_threads = 0;      // in percent, of a client of its MPS daemon; 0: no limit
+  std::vector<std::string> nos_slices;  // of a GPU, by nos: "10gb"
+  std::int64_t split = 0;               // HAMi: pods that a GPU takes; 0: its default
 
   bool is_none() const { return entries().empty(); }
   // As a pool of a scenario has it: "devicePlugin: {...}".

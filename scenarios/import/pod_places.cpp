@@ -135,7 +135,7 @@ class PodPlaces {
         is_by_own_labels(as_written) && std::ranges::all_of(offering, [&](const DraftPool* pool) {
           return is_told(pool, is_kept_off(pool) || !meets_one(*pool, as_written));
         });
-    if (is_own) {
+    if (is_own || is_never_started(as_written)) {
       workload.node_affinity = as_written;
       return;
     }
@@ -348,9 +348,7 @@ class PodPlaces {
         return labels_of_nodes(pool, options_, one.key).contains(key) ||
                std::ranges::any_of(pool.made_with, has_it);
       });
-      const bool is_selected = std::ranges::any_of(
-          workload.node_selector, [&](const auto& label) { return label.first == one.key; });
-      if (is_selected && is_never_started(one.key)) continue;
+      if (is_never_started(one)) continue;
       if (is_known || !is_set_by_others(one.key) || one.key == "kubernetes.io/os") continue;
       report_.noted(
           fmt::format(
@@ -368,6 +366,19 @@ class PodPlaces {
              std::ranges::find(pool.made_with, key, &NodeRequirement::key) == pool.made_with.end();
     };
     return is_late_label(key) && std::ranges::all_of(draft_.pools, is_unknown);
+  }
+
+  // Nodes without the label meet NotIn and DoesNotExist.
+  bool is_never_started(const NodeRequirement& one) const {
+    return one.op != "NotIn" && one.op != "DoesNotExist" && is_never_started(one.key);
+  }
+
+  // Whichever of the terms it is.
+  bool is_never_started(const std::vector<NodeTerm>& terms) const {
+    return !terms.empty() && std::ranges::all_of(terms, [&](const NodeTerm& term) {
+      return std::ranges::any_of(term.requirements,
+                                 [&](const NodeRequirement& one) { return is_never_started(one); });
+    });
   }
 
   bool is_met(const NodeRequirement& one) const {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/kai_part.hpp"
 #include "slicewise/scenarios/quantity.hpp"
@@ -25,22 +26,25 @@ namespace {
 // How many processes torchrun starts on a node; nullopt: as many as there are GPUs, or nobody says.
 std::optional<std::int64_t> processes_of(const std::string& command) {
   for (const std::string_view flag : {"--nproc_per_node", "--nproc-per-node"}) {
-    const std::size_t at = command.find(flag);
-    if (at == command.npos) continue;
-    const std::size_t line = command.rfind('\n', at);
-    if (command.find('#', line == command.npos ? 0 : line) < at) continue;  // a comment
-    std::string_view value = std::string_view(command).substr(at + flag.size());
-    value.remove_prefix(std::min(value.find_first_not_of("= "), value.size()));
-    return to_integer(value.substr(0, value.find_first_not_of("0123456789")));
+    for (std::size_t at = command.find(flag); at != command.npos; at = command.find(flag, at + 1)) {
+      const std::size_t line = command.rfind('\n', at);
+      if (command.find('#', line == command.npos ? 0 : line) < at) continue;  // a comment
+      std::string_view value = std::string_view(command).substr(at + flag.size());
+      value.remove_prefix(std::min(value.find_first_not_of("= "), value.size()));
+      return to_integer(value.substr(0, value.find_first_not_of("0123456789")));
+    }
   }
   return std::nullopt;
 }
+
+// Brackets are in no image's name: `[YOUR-image]` and `<image>` are still to be filled in.
+bool is_left_open(std::string_view image) { return image.find_first_of("[]<>") != image.npos; }
 
 // Whether it has capitals in the name of the repository; what has a point, a port or a capital
 // before the first slash is the registry. Source: distribution/reference, normalize.go. Variables
 // of templates, and IMAGE_NAME, are still to be filled in.
 bool has_capitals(std::string_view image) {
-  if (image.find_first_of("${<") != image.npos) return false;
+  if (is_left_open(image) || image.find_first_of("${") != image.npos) return false;
   const std::size_t slash = image.find('/');
   const std::string_view first = image.substr(0, slash == image.npos ? 0 : slash);
   const bool is_host = first.find_first_of(".:ABCDEFGHIJKLMNOPQRSTUVWXYZ") != first.npos;
@@ -238,11 +242,18 @@ class PodJudge {
                        "InvalidImageName",
                        container.image.substr(0, 80)));
     }
+    if (is_left_open(container.image)) {
+      warn(context_, Code::ValueRange, container.where,
+           fmt::format("image {} is a placeholder: its pods stay in InvalidImageName until it is "
+                       "filled in",
+                       container.image.substr(0, 80)),
+           "write the image's name");
+    }
     const auto processes = processes_of(container.command);
     if (processes && gpu != nullptr && gpu->resource == kGpuResource && *processes > gpu->amount) {
       warn(context_, Code::SettingConflict, gpu->where,
-           fmt::format("torchrun starts {} processes there, the container has {} GPUs", *processes,
-                       gpu->amount),
+           fmt::format("torchrun starts {} processes there, the container has {}", *processes,
+                       counted(gpu->amount, "GPU")),
            fmt::format("--nproc_per_node={}, or {}: {}", gpu->amount, kGpuResource, *processes));
     }
     return gpu;

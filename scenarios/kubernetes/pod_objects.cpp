@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/nearest_name.hpp"
 #include "slicewise/scenarios/cron.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
@@ -194,9 +195,9 @@ void judge_ray(Context& context, const Node& from, const PodFile& pod) {
     const std::int64_t has = amount_of(reserved_amounts(pod), kGpuResource);
     if (has == 0 || *gpus <= has) return;
     warn(context, Code::SettingConflict, told.where,
-         fmt::format("Ray counts {} GPUs on pods that have {}: what it places there beyond them "
-                     "finds none",
-                     *gpus, has),
+         fmt::format(
+             "Ray counts {} on pods that have {}: what it places there beyond them finds none",
+             counted(*gpus, "GPU"), has),
          "leave num-gpus out: Ray counts those of the container by itself");
     return;
   }
@@ -212,8 +213,8 @@ void judge_slots(Context& context, const Node& object, const PodFile& pod) {
   const std::int64_t has = amount_of(reserved_amounts(pod), kGpuResource);
   if (!processes || has == 0 || *processes <= has) return;
   warn(context, Code::SettingConflict, slots.where,
-       fmt::format("mpirun starts up to {} processes on a worker, which has {} GPUs", *processes,
-                   has),
+       fmt::format("mpirun starts up to {} processes on a worker, which has {}", *processes,
+                   counted(has, "GPU")),
        fmt::format("slotsPerWorker: {}", has));
 }
 

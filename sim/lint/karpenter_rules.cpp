@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/lookup.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/node_requirements.hpp"
@@ -134,8 +135,8 @@ void judge_knowledge(const LintInput& input, const NodeOffer& offer,
     const std::int64_t right = *gpus * resource.replicas;
     if (told->amount == right) return;
     input.tell(Code::KarpenterOverprovisions, told->where,
-               fmt::format("the overlay says {}, the nodes will offer {} ({} GPUs x {} replicas)",
-                           told->amount, right, *gpus, resource.replicas),
+               fmt::format("the overlay says {}, the nodes will offer {} ({} x {} replicas)",
+                           told->amount, right, counted(*gpus, "GPU"), resource.replicas),
                fmt::format("{}: \"{}\"", resource.name, right));
   }
 }

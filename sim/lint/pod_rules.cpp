@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/lookup.hpp"
 
 #include "../world/admission.hpp"
@@ -69,8 +70,10 @@ class PodJudge {
     for (const ContainerFile& container : pod_.containers) {
       for (const ResourceAmount& amount : container.amounts) {
         if (scenarios::is_plugin_resource(amount.resource)) judge_amount(amount);
-        if (!is_of_gpus(amount.resource)) judge_other(amount);
       }
+    }
+    for (const auto& [resource, asked] : scenarios::reserved_amounts(pod_)) {
+      if (!is_of_gpus(resource)) judge_other(resource, asked);
     }
     judge_taints();
     judge_images();
@@ -157,21 +160,22 @@ class PodJudge {
            scenarios::gpu_resource(resource).has_value();
   }
 
-  void judge_other(const ResourceAmount& amount) const {
+  // What the containers of a pod ask for together.
+  void judge_other(const std::string& resource, std::int64_t asked) const {
     std::int64_t most = 0;
     for (const NodeOffer* offer : groups_) {
-      const auto has = most_of(*offer, amount.resource);
+      const auto has = most_of(*offer, resource);
       if (!has) return;
       most = std::max(most, *has);
     }
-    if (amount.amount <= most) return;
-    const std::string name = amount.resource.substr(0, 60);
-    const bool is_efa = amount.resource == scenarios::kEfaResource;
-    input_.tell(Code::ResourceNameMismatch, amount.where,
+    if (asked <= most) return;
+    const std::string name = resource.substr(0, 60);
+    const bool is_efa = resource == scenarios::kEfaResource;
+    input_.tell(Code::ResourceNameMismatch, largest(resource).where,
                 most == 0 ? fmt::format("Pending for ever: no nodes offer {}", name)
-                          : fmt::format("Pending for ever: Insufficient {}: the most that one of "
-                                        "these nodes has is {}",
-                                        name, most),
+                          : fmt::format("Pending for ever: Insufficient {}: the pod asks for {}, "
+                                        "the most that one of these nodes has is {}",
+                                        name, asked, most),
                 is_efa && most == 0
                     ? "efaEnabled: true on the node group, of a type with EFA; with Karpenter a "
                       "NodePool of such types"
@@ -432,11 +436,12 @@ class PodJudge {
     if (!may_share) return judge(gpu_->resource, most_gpus, gpu_->resource, most_gpus);
     if (const auto asked = wanted.find(gpu_->resource);
         asked != wanted.end() && asked->second > most_gpus) {
-      input_.tell_as(Severity::Warning, Code::PodTooLarge, largest(gpu_->resource).where,
-                     fmt::format("{} {}, and the largest of these nodes has {} GPUs: Pending for "
-                                 "ever, unless they are shared",
-                                 asked->second, gpu_->resource.substr(0, 60), most_gpus),
-                     "ask for less, use a larger instance type, or spread the work over pods");
+      input_.tell_as(
+          Severity::Warning, Code::PodTooLarge, largest(gpu_->resource).where,
+          fmt::format("{} {}, and the largest of these nodes has {}: Pending for ever, "
+                      "unless GPUs are shared",
+                      asked->second, gpu_->resource.substr(0, 60), counted(most_gpus, "GPU")),
+          "ask for less, use a larger instance type, or spread the work over pods");
     }
   }
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "slicewise/counted.hpp"
 #include "slicewise/lookup.hpp"
 #include "slicewise/sim/figure_text.hpp"
 #include "slicewise/sim/replay/replay.hpp"
@@ -30,7 +31,7 @@ void find_jobs_that_never_fit(ReplayStudy& study, const scenarios::JobTrace& tra
   const std::size_t row = *result.first_never_fit;
   const bool by_model = study.on_nodes && !cluster.only_gpus && !cluster.any_gpu_model;
   const std::string_view models = by_model ? trace.name(trace.gpu_models, row) : "";
-  std::string asked = fmt::format("{} GPUs", trace.gpus[row]);
+  std::string asked = counted(trace.gpus[row], "GPU");
   if (!trace.gang.empty() && trace.gang[row] != 0) {
     const auto rows = std::ranges::count(trace.gang.values(), trace.gang[row]);
     asked += fmt::format(" in a gang of {} rows", rows);

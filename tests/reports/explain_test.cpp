@@ -36,6 +36,7 @@ std::string text_of(std::string_view topic, const TextStyle& style = kTerminal) 
 TEST(Explain, WordsThatAreUsedElsewhereLeadToWhatHasThemHere) {
   for (const char* word : {"hpa", "KEDA"}) EXPECT_EQ(text_of(word), text_of("autoscaling"));
   EXPECT_EQ(text_of("tensor-parallelism"), text_of("llm"));
+  EXPECT_EQ(text_of("nos"), text_of("mig"));
   EXPECT_THAT(text_of("priority"), StartsWith("spec.workloads.priority"));
   EXPECT_THAT(text_of("preemption"), StartsWith("spec.workloads.preemptionPolicy"));
 }

@@ -568,5 +568,52 @@ TEST(ImportK8s, WhatVllmSharesAmongGpusIsSharedAmongThem) {
   EXPECT_FALSE(workloads[2].llm) << "pipelines are not simulated";
 }
 
+// Karpenter starts no node for them, however they are written.
+TEST(ImportK8s, LabelsThatNodesGetLateAreKeptInAffinity) {
+  const auto kept = [](const std::string& op) {
+    const Written result = k8s(
+        {"kind: Deployment\nmetadata: {name: asr}\nspec: {template: {spec: {affinity: "
+         "{nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: "
+         "[{matchExpressions: [{key: nvidia.com/gpu.product, operator: " +
+         op +
+         ", values: [NVIDIA-A10G]}]}]}}}, containers: [{name: c, resources: {limits: "
+         "{nvidia.com/gpu: 1}}}]}}}\n---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: "
+         "{name: g}\nspec: {template: {spec: {requirements: [{key: "
+         "node.kubernetes.io/instance-type, operator: In, values: [g5.xlarge]}]}}}\n"});
+    return result.find("asr")->pod.node_affinity.size();
+  };
+  EXPECT_EQ(kept("In"), 1U);
+  EXPECT_EQ(kept("NotIn"), 0U);
+}
+
+// Those of nos, which labels its nodes.
+TEST(ImportK8s, NodesOfNosHaveItsSlices) {
+  ImportOptions options;
+  options.instances = {{"g5.xlarge", "a10g", 1, {}, {}, gibibytes(22)}};
+  const auto slices_of = [&](const std::string& offered, const std::string& mode) {
+    const Written read =
+        k8s({"kind: Node\nmetadata: {name: n, labels: {node.kubernetes.io/instance-type: "
+             "g5.xlarge, nos.nebuly.com/gpu-partitioning: " +
+             mode + "}}\nstatus: {allocatable: {cpu: 3920m" + offered +
+             "}}\n---\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, resources: "
+             "{limits: {nvidia.com/gpu-6gb: 1}}}]}\n---\nkind: Pod\nmetadata: {name: q}\nspec: "
+             "{containers: [{name: c, resources: {limits: {nvidia.com/gpu-10gb: 1}}}]}\n"},
+            options);
+    std::vector<std::string> slices;
+    const auto& nos = read.scenario.node_pools.at(0).nos;
+    if (nos) {
+      for (const auto& slice : nos->slices) slices.push_back(slice.value);
+    }
+    std::ranges::sort(slices);
+    return std::pair(slices, read.said.count("slices of nos (MPS), which it cuts by what waits: "
+                                             "those that pods ask for"));
+  };
+  using Slices = std::vector<std::string>;
+  EXPECT_EQ(slices_of(", nvidia.com/gpu-6gb: 2, nvidia.com/gpu-10gb: 1", "mps"),
+            std::pair(Slices({"10gb", "6gb", "6gb"}), 0L));
+  // Not cut yet: 6 and 10, and of the 6 that are left one more.
+  EXPECT_EQ(slices_of(", nvidia.com/gpu: 1", "mps"), std::pair(Slices({"10gb", "6gb", "6gb"}), 1L));
+}
+
 }  // namespace
 }  // namespace slicewise::scenarios

@@ -21,6 +21,13 @@ void expect_one(const std::string& text, int line, int column, const std::string
   EXPECT_NE(found[0].message.find(message), std::string::npos) << found[0].message;
 }
 
+TEST(Syntax, ATableOfJobsIsForReplay) {
+  const Diagnostics found =
+      read_scenario_file({"jobs.csv", "submitted,gpus,run\n1,1,2\n"}).problems;
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].help, "a table of jobs is for `slicewise replay -f jobs.csv`");
+}
+
 TEST(Syntax, AnOpenBracketIsShownWhereItOpens) {
   expect_one("{\n \"kind\": \"Scenario\",\n \"spec\": {\"duration\": \"1h\"}\n", 1, 1,
              "the mapping that opens at 1:1 is never closed");
