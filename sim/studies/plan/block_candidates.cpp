@@ -11,6 +11,7 @@
 #include "../../cluster/state.hpp"
 #include "../../result/merge.hpp"
 #include "../probe/probe.hpp"
+#include "lone_queue.hpp"
 #include "node_bounds.hpp"
 
 namespace slicewise::sim {
@@ -110,14 +111,14 @@ NodeKind kind_of(const World& world) {
   return kind;
 }
 
-void add_candidate(const BlockSearch& search, PoolChoice choice,
+void add_candidate(const BlockSearch& search, PoolChoice choice, KnownQueues& queues,
                    std::vector<BlockCandidate>& candidates, BlockResult& result) {
   ++result.configurations;
   const Expected<World> world = world_on_one_node(search, choice);
   if (auto refusal = refusal_of(world)) {
     return reject(result, Stage::Feasibility, choice, refusal->code, std::move(refusal->reason));
   }
-  const NodeBound bound = node_bound(*world);
+  const NodeBound bound = node_bound(*world, &queues);
   if (!bound.refused.empty()) {
     return reject(result, Stage::Bound, choice, std::nullopt, bound.refused);
   }
@@ -179,6 +180,7 @@ std::vector<BlockCandidate> block_candidates(const BlockSearch& search,
                                              const std::vector<std::string>& workloads,
                                              BlockResult& result) {
   std::vector<BlockCandidate> candidates;
+  KnownQueues queues;  // they are the same however a GPU is shared
   for (const InstanceType* type : search.space.types) {
     PoolChoices found = pool_choices(search.base, workloads, *type, search.space, search.catalogue);
     for (RejectedChoice& refused : found.refused) {
@@ -192,7 +194,7 @@ std::vector<BlockCandidate> block_candidates(const BlockSearch& search,
         if (!is_sold(search.base, choice.instance_type, purchase)) continue;
         PoolChoice bought = choice;
         bought.purchase = purchase;
-        add_candidate(search, std::move(bought), candidates, result);
+        add_candidate(search, std::move(bought), queues, candidates, result);
       }
     }
   }

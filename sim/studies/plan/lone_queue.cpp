@@ -86,4 +86,11 @@ double least_share_above(const LoneQueue& queue, Duration limit) {
   return std::clamp(1 - in_time, 0.0, 1.0);
 }
 
+double KnownQueues::least_share_above(const LoneQueue& queue, Duration limit) {
+  const Key key{queue.law.law, queue.law.sigma, queue.mean.ns, queue.per_second, limit.ns};
+  const auto [known, is_new] = known_.try_emplace(key);
+  if (is_new) known->second = sim::least_share_above(queue, limit);
+  return known->second;
+}
+
 }  // namespace slicewise::sim

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <tuple>
+
 #include "slicewise/scenarios/serving.hpp"
 #include "slicewise/units.hpp"
 
@@ -19,5 +23,18 @@ struct LoneQueue {
 // In the long run no smaller share of the requests takes longer than `limit` from arrival to
 // answer. 1: the queue grows and grows.
 double least_share_above(const LoneQueue& queue, Duration limit);
+
+// What is known of queues: each is asked about for every way to share its GPU.
+class KnownQueues {
+ public:
+  // As least_share_above().
+  double least_share_above(const LoneQueue& queue, Duration limit);
+
+ private:
+  // The law and its sigma, the mean, requests per second, the limit.
+  using Key = std::tuple<scenarios::ServiceTime::Law, double, std::int64_t, double, std::int64_t>;
+
+  std::map<Key, double> known_;
+};
 
 }  // namespace slicewise::sim

@@ -141,7 +141,7 @@ double second_moment(const ServiceTime& law) {
 // leaves a queue that remembers no more than a ninth of the run, m / (1 - load)^2, however empty it
 // began, and with more requests nobody waits less.
 Reason too_slow_in_its_queue(const World& world, const WorkloadModel& workload,
-                             const Demand& demand) {
+                             const Demand& demand, KnownQueues* queues) {
   if (!queues_alone(workload) || !world.duration || *world.duration <= world.warmup) return {};
   constexpr double kDeviations = 3;
   const ServiceTime& law = *workload.spec.measured->request_gpu_time;
@@ -160,7 +160,9 @@ Reason too_slow_in_its_queue(const World& world, const WorkloadModel& workload,
     if (!q || limit == nullptr) continue;
     // Most are far from it: to know how far takes as long as a short simulation.
     if (!may_miss(*q, to_seconds(*limit))) continue;
-    const double share = least_share_above(queue, from_seconds(to_seconds(*limit) / kMargin));
+    const Duration late = from_seconds(to_seconds(*limit) / kMargin);
+    const double share =
+        queues != nullptr ? queues->least_share_above(queue, late) : least_share_above(queue, late);
     if (share <= 1 - *q) continue;
     return reason(fmt::format("\"{}\" answers {{}} % of its requests later than {{}} ms even alone "
                               "on its GPUs; add pods",
@@ -446,7 +448,7 @@ int nodes_kept(const World& world, const NodeBound& bound) {
 
 }  // namespace
 
-NodeBound node_bound(const World& world) {
+NodeBound node_bound(const World& world, KnownQueues* queues) {
   NodeBound bound;
   for (const WorkloadModel& workload : world.workloads) {
     if (bound.refused.empty() && !admits(world.pools.front(), workload.spec.pod)) {
@@ -457,7 +459,8 @@ NodeBound node_bound(const World& world) {
     if (demand == nullptr) continue;
     for (Reason refused :
          {too_slow_alone(workload, *demand), too_much_for_its_pods(workload, *demand),
-          too_slow_in_its_queue(world, workload, *demand), job_takes_too_long(workload, *demand)}) {
+          too_slow_in_its_queue(world, workload, *demand, queues),
+          job_takes_too_long(workload, *demand)}) {
       if (!refused.empty() && bound.refused.empty()) bound.refused = std::move(refused);
     }
     bound.most += workload.spec.count;

@@ -10,6 +10,8 @@
 // condition with a margin for chance, so that nothing which could stand is pruned.
 namespace slicewise::sim {
 
+class KnownQueues;
+
 struct NodeBound {
   int least = 1;   // no fewer can do
   int most = 1;    // more change nothing: every pod has a node of its own
@@ -18,8 +20,8 @@ struct NodeBound {
   Reason refused;  // why no number of nodes can do, half a sentence; empty if some may
 };
 
-// REQUIRES: one pool.
-NodeBound node_bound(const World& world);
+// REQUIRES: one pool. `queues`: who remembers what it finds of them.
+NodeBound node_bound(const World& world, KnownQueues* queues = nullptr);
 
 // Pods that must all run at once: jobs may wait for their turn.
 int at_once(const WorkloadModel& workload);

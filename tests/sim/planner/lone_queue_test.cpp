@@ -61,6 +61,20 @@ TEST(LoneQueue, GrowsWhereMoreComesThanIsServed) {
   EXPECT_EQ(least_share_above(queue(ServiceTime::Law::LogNormal, 1.05, 0.5), milliseconds(100)), 1);
 }
 
+TEST(KnownQueues, AnswerAsIfTheyWereAskedAnew) {
+  const LoneQueue light = queue(ServiceTime::Law::LogNormal, 0.5, 0.5);
+  const LoneQueue busy = queue(ServiceTime::Law::LogNormal, 0.9, 0.5);
+  const LoneQueue steady = queue(ServiceTime::Law::Deterministic, 0.9);
+  KnownQueues known;
+  for (int times = 0; times < 2; ++times) {
+    for (const LoneQueue& each : {light, busy, steady}) {
+      for (const Duration limit : {milliseconds(30), milliseconds(60)}) {
+        EXPECT_EQ(known.least_share_above(each, limit), least_share_above(each, limit));
+      }
+    }
+  }
+}
+
 // Whatever the closed form refuses misses its limit in most runs; it refuses half of what does.
 TEST(ThoroughNodeBound, RefusesNoQueueThatStands) {
   int refused = 0;
