@@ -17,23 +17,15 @@
 #include "../text/scalars.hpp"
 #include "live_objects.hpp"
 #include "node_clocks.hpp"
+#include "node_limits.hpp"
 #include "node_pool_choice.hpp"
 #include "slice_devices.hpp"
 
 namespace slicewise::scenarios {
 namespace {
 
-constexpr std::string_view kMigStrategyLabel = "nvidia.com/mig.strategy";
-
 // Where no limit says how many nodes Karpenter may start of a type.
 constexpr std::int64_t kMostNodesOfType = 100;
-
-// Clients of the MPS daemon of a GPU since Volta, with the source: mpsMaxClients of
-// models/catalog/gpus.json.
-constexpr std::int64_t kMostSlices = 48;
-
-// Source: https://github.com/nebuly-ai/nos/blob/12e0a728/pkg/api/nos.nebuly.com/v1alpha1/labels.go
-constexpr std::string_view kNosLabel = "nos.nebuly.com/gpu-partitioning";
 
 constexpr Duration kNever = hours(24) * 365;  // longer than any run
 
@@ -73,17 +65,6 @@ void grow(DraftPool& pool, std::int64_t fewest, std::optional<std::int64_t> most
   pool.nodes_are_assumed = false;
 }
 
-// What Karpenter takes the GPUs of a node for, by the NodeOverlay that it applies.
-std::optional<std::int64_t> overlay_gpus(const ClusterFiles& cluster, const NodeGroupFile& group,
-                                         const NodeLabels& labels) {
-  for (const NodeOverlayFile& overlay : cluster.overlays) {
-    const auto gpus = std::ranges::find(overlay.capacity, std::string_view(kGpuResource),
-                                        &ResourceAmount::resource);
-    if (is_for(overlay, group, labels) && gpus != overlay.capacity.end()) return gpus->amount;
-  }
-  return std::nullopt;
-}
-
 Provisioner karpenter_of(const NodeGroupFile& group, bool has_overlays) {
   Provisioner karpenter;
   karpenter.kind = Provisioner::Kind::Karpenter;
@@ -109,30 +90,6 @@ bool is_other_way(const ClusterFiles& cluster, const NodeGroupFile& pool) {
            group.types.size() == 1 && pool.types.size() == 1 &&
            group.types.front().value == pool.types.front().value;
   });
-}
-
-DraftSharing bottlerocket_sharing(const NodeGroupFile& group) {
-  if (group.bottlerocket_partitions && !group.bottlerocket_mig.empty()) {
-    return cut_by_mig("all-" + group.bottlerocket_mig.front().value, false);
-  }
-  if (!group.bottlerocket || group.bottlerocket->resources.empty()) return {};
-  const PluginConfigFile& config = *group.bottlerocket;
-  return shared_by_plugin(config.sharing, config.renames, config.resources.front().replicas,
-                          config.refuses_several.value_or(true));
-}
-
-// Of its nodes together, whichever types they have.
-NodeLimit limit_of(const NodeGroupFile& group) {
-  constexpr std::int64_t kMost = 1'000'000'000;  // of CPUs and GPUs
-  NodeLimit limit;
-  if (group.most) limit.nodes = static_cast<int>(std::clamp<std::int64_t>(*group.most, 1, kMost));
-  for (const ResourceAmount& amount : group.limits) {
-    const std::int64_t most = std::clamp<std::int64_t>(amount.amount, 0, kMost);
-    if (amount.resource == kGpuResource) limit.gpus = most;
-    if (amount.resource == "cpu") limit.cpu = {most * 1'000};
-    if (amount.resource == "memory") limit.memory = {std::max<std::int64_t>(0, amount.amount)};
-  }
-  return limit;
 }
 
 // So exported NodePools say that their pool's nodes neither come nor go.
@@ -192,119 +149,13 @@ void ClusterPools::add_nodes() {
   });
   for (LiveNodes& alike : nodes_that_are_there(cluster_, selected, options_, report_)) {
     const NodeGroupFile& node = *alike.first;
-    const KeyValue* layout = label_of(node, kMigLabel);
-    const KeyValue* strategy = label_of(node, kMigStrategyLabel);
-    DraftSharing files = plugin_of(node, layout == nullptr ? "" : layout->value,
-                                   strategy == nullptr ? "" : strategy->value);
-    if (files.nos_slices.empty()) {
-      take_live_sharing(node, std::move(files), alike.pool);
-    } else {
-      alike.pool.sharing = std::move(files);
-    }
+    sharing_.take_live(node, alike.pool);
     alike.pool.sharing.makes_mig = makes_mig(cluster_, node.name);
     take_slices(gpus_in_slices(cluster_, node.name), options_, alike.pool);
     alike.pool.is_told = node.allocatable.has_value();
     if (!alike.node_pool.empty()) started_.insert(alike.node_pool);
     draft_.pools.push_back(std::move(alike.pool));
   }
-}
-
-// What nodes offer, they have, whatever somebody wrote about them.
-void ClusterPools::take_live_sharing(const NodeGroupFile& node, DraftSharing files,
-                                     DraftPool& pool) {
-  const auto note = [&](const std::string& what) { report_.noted(what, node.object_where); };
-  LiveSharing live = sharing_of(node, std::move(files), pool.instance_type, options_);
-  pool.sharing = std::move(live.sharing);
-  pool.sharing_is_guessed = live.is_guessed;
-  pool.offers_nothing = offers_no_gpu(node);
-  if (pool.offers_nothing) {
-    note("nodes with GPUs that offer none (allocatable): only pods with claims of DRA run there");
-  }
-  if (live.is_guessed) {
-    report_.guessed(
-        "sharing of nodes, by how many GPUs they offer: time-slicing, or MIG by its names",
-        node.object_where);
-  }
-  if (live.is_other) {
-    note(
-        "sharing that files or labels say, and that nodes do not offer (allocatable): as they "
-        "offer it");
-  }
-  if (live.gpus) {
-    pool.allocatable.gpus = static_cast<int>(*live.gpus);
-    note(fmt::format("nodes that offer {} of their {}: the others are unhealthy", *live.gpus,
-                     counted(gpus_of(pool.instance_type, options_), "GPU")));
-  }
-}
-
-// nos cuts GPUs for MPS by what waits: simulated is one cut for good, that of a node which is
-// there, else one with all sizes that pods ask for, the small ones first, as often as they fit.
-DraftSharing ClusterPools::sliced_by_nos(const NodeGroupFile& group) const {
-  const std::string type = !group.types.empty()
-                               ? group.types.front().value
-                               : type_asked_for(group.requirements, {}, options_.instances);
-  const InstanceGpus instance = instance_called(type, options_.instances);
-  DraftSharing sharing;
-  std::map<int, std::string> sizes;  // by gigabytes
-  const auto add = [&](const std::string& resource, std::int64_t count) {
-    const auto asked = gpu_resource(resource);
-    if (!asked || asked->kind != GpuResource::Kind::MemorySlice) return;
-    const std::string size = resource.substr(kMemorySlicePrefix.size());
-    sizes.emplace(asked->gigabytes, size);
-    for (std::int64_t n = 0; n < std::min(count, kMostSlices); ++n) {
-      sharing.nos_slices.push_back(size);
-    }
-  };
-  if (group.allocatable) {
-    for (const ResourceAmount& one : *group.allocatable) {
-      add(one.resource, one.amount / std::max<std::int64_t>(1, instance.count));
-    }
-  }
-  if (!sharing.nos_slices.empty()) return sharing;
-  for (const DraftWorkload& workload : draft_.workloads) add(workload.resource, 0);
-  std::int64_t left = instance.gpu_memory.count >> 30;
-  for (bool any = true; any;) {
-    any = false;
-    for (const auto& [gigabytes, size] : sizes) {
-      if (gigabytes > left || std::ssize(sharing.nos_slices) == kMostSlices) continue;
-      any = true;
-      left -= gigabytes;
-      sharing.nos_slices.push_back(size);
-    }
-  }
-  if (!sharing.nos_slices.empty()) {
-    report_.guessed("slices of nos (MPS), which it cuts by what waits: those that pods ask for",
-                    group.object_where);
-  }
-  return sharing;
-}
-
-DraftSharing ClusterPools::plugin_of(const NodeGroupFile& group, std::string_view mig_label,
-                                     std::string_view strategy_label) const {
-  const KeyValue* const by_nos = label_of(group, kNosLabel);
-  if (by_nos != nullptr && by_nos->value == "mps") return sliced_by_nos(group);
-  if (by_nos != nullptr && by_nos->value == "mig") {
-    report_.noted(
-        "nodes whose MIG GPUs nos cuts anew by what waits: with the instances that they have; "
-        "mig.nos of a node pool simulates it",
-        by_nos->where);
-  }
-  const KeyValue* const accelerator = label_of(group, kAcceleratorLabel);
-  if (accelerator != nullptr && accelerator->value == "vgpu") {
-    const VirtualGpuDaemonFile daemon =
-        cluster_.virtual_gpus.empty() ? VirtualGpuDaemonFile{} : cluster_.virtual_gpus.front();
-    DraftSharing by_aws;
-    by_aws.virtual_gpus = std::clamp<std::int64_t>(daemon.per_gpu, 1, 48);
-    by_aws.active_threads = std::clamp<std::int64_t>(daemon.active_threads, 0, 100);
-    return by_aws;
-  }
-  DraftSharing sharing = plugin_sharing(label_of(group, kConfigLabel), mig_label, strategy_label);
-  if (group.maker != NodeMaker::AutoMode || sharing.is_none()) return sharing;
-  report_.noted(
-      "nodes of EKS Auto Mode, whose device plugin nobody configures: whole GPUs, whatever is set "
-      "for it",
-      group.object_where);
-  return {};
 }
 
 void ClusterPools::give_to_driver() {
@@ -394,11 +245,7 @@ void ClusterPools::add_pools_of(const NodeGroupFile& group) {
     }
     take_node_group(group, pool);
   }
-  pool.sharing = bottlerocket_sharing(group);
-  if (pool.sharing.is_none()) {
-    const KeyValue* layout = label_of(group, kMigLabel);
-    pool.sharing = plugin_of(group, layout == nullptr ? "" : layout->value);
-  }
+  pool.sharing = sharing_.of(group);
   pool.is_told = chosen_config(cluster_, label_of(group, kConfigLabel)).is_known;
   if (!is_node_pool) return draft_.pools.push_back(std::move(pool));
   add_choices(group, std::move(pool));
@@ -426,7 +273,9 @@ void ClusterPools::add_choices(const NodeGroupFile& group, DraftPool pool) {
                   group.object_where);
   }
   NodeLimit limit = limit_of(group);
-  if (limit.gpus) limit.gpus = std::max<std::int64_t>(1, *limit.gpus / shares_told(group, types));
+  if (limit.gpus)
+    limit.gpus =
+        std::max<std::int64_t>(1, *limit.gpus / shares_told(cluster_, group, types, options_));
   const bool is_limited = limit.nodes || limit.gpus || limit.cpu || limit.memory;
   const bool are_several = types.size() > 1 || purchases.size() > 1;
   if (are_several && !pool.most_nodes) {
@@ -456,18 +305,6 @@ void ClusterPools::add_choices(const NodeGroupFile& group, DraftPool pool) {
   if (pool.limit) karpenter_->limits.push_back(std::move(limit));
 }
 
-// As how many a NodeOverlay has Karpenter count each GPU of the types, in limits, too.
-std::int64_t ClusterPools::shares_told(const NodeGroupFile& group,
-                                       const std::vector<std::string>& types) const {
-  std::int64_t most = 1;
-  for (const std::string& type : types) {
-    const NodeLabels labels = labels_of(instance_called(type, options_.instances));
-    const auto told = overlay_gpus(cluster_, group, labels);
-    if (told) most = std::max(most, *told / std::max<std::int64_t>(1, gpus_of(type, options_)));
-  }
-  return most;
-}
-
 // Whether pods ask for nodes that are bought in one way, or prefer them.
 bool ClusterPools::pods_choose_purchase() const {
   const auto names_it = [](const std::vector<NodeRequirement>& all) {
@@ -482,40 +319,8 @@ bool ClusterPools::pods_choose_purchase() const {
 void ClusterPools::start_of_type(const NodeGroupFile& group, const std::string& type,
                                  DraftPool& pool) const {
   pool.instance_type = type;
-  const auto most = most_by_limits(group, type);
+  const auto most = most_by_limits(cluster_, group, type, options_, report_);
   if (pool.most_nodes && most) pool.most_nodes = std::min(*pool.most_nodes, *most);
-}
-
-std::optional<std::int64_t> ClusterPools::most_by_limits(const NodeGroupFile& group,
-                                                         const std::string& type) const {
-  const NodeLabels labels = labels_of(instance_called(type, options_.instances));
-  const auto labelled = [&](std::string_view key, std::int64_t unit) {
-    const auto label = labels.find(key);
-    const auto number =
-        label == labels.end() || !label->second ? std::nullopt : whole_of(*label->second);
-    return number.value_or(0) * unit;
-  };
-  std::optional<std::int64_t> most;
-  for (const ResourceAmount& limit : group.limits) {
-    std::int64_t each = 0;
-    if (limit.resource == kGpuResource) {
-      each = overlay_gpus(cluster_, group, labels).value_or(gpus_of(type, options_));
-    } else if (limit.resource == "cpu") {
-      each = labelled("karpenter.k8s.aws/instance-cpu", 1);
-    } else if (limit.resource == "memory") {
-      each = labelled("karpenter.k8s.aws/instance-memory", std::int64_t{1} << 20U);
-    }
-    if (each < 1) continue;
-    if (limit.amount < each) {
-      report_.guessed(
-          "limits of NodePools that no node of their type is within: Karpenter starts none; here "
-          "one",
-          group.object_where);
-    }
-    const std::int64_t nodes = std::max<std::int64_t>(1, limit.amount / each);
-    most = std::min(most.value_or(nodes), nodes);
-  }
-  return most;
 }
 
 void ClusterPools::grow_by_karpenter(const NodeGroupFile& group, std::int64_t most,
@@ -563,7 +368,7 @@ void ClusterPools::take_node_pool(const NodeGroupFile& group, DraftPool& pool) {
   } else if (pool.type_is_assumed) {
     report_.guessed("instance types of node pools, from their requirements", group.object_where);
   }
-  const auto by_limits = most_by_limits(group, pool.instance_type);
+  const auto by_limits = most_by_limits(cluster_, group, pool.instance_type, options_, report_);
   if (pool.nodes_are_assumed) {
     grow_by_karpenter(group, by_limits.value_or(kMostNodesOfType), pool);
   } else if (pool.most_nodes && by_limits) {
@@ -587,30 +392,6 @@ std::optional<Provisioner> ClusterPools::provisioner() const {
   if (!karpenter_) provisioner.kind = Provisioner::Kind::ClusterAutoscaler;
   take_clocks(cluster_, provisioner);
   return provisioner;
-}
-
-DraftSharing ClusterPools::plugin_sharing(const KeyValue* config_label, std::string_view mig_label,
-                                          std::string_view strategy_label) const {
-  const PluginConfigFile* config = chosen_config(cluster_, config_label).config;
-  DraftSharing sharing;
-  if (config != nullptr && config->sharing != FileSharing::None) {
-    sharing.plugin = DraftPlugin{flow_text(*config->document), config->resources, config->renames};
-  }
-  if (mig_label.empty() || mig_label == "all-disabled") return sharing;
-  std::string_view strategy = config == nullptr ? std::string_view() : config->strategy;
-  for (const ChartValues& chart : cluster_.charts) {
-    if (!chart.strategy.empty() && chart.strategy != "none") strategy = chart.strategy;
-  }
-  if (!strategy_label.empty() && strategy_label != "none") strategy = strategy_label;
-  sharing.mig = DraftMig{strategy != "single", std::string(mig_label), {}, {}};
-  const auto layout = std::ranges::find(cluster_.mig_configs, mig_label, &MigConfigFile::name);
-  // Layouts called all-... are built in.
-  if (layout != cluster_.mig_configs.end() && !mig_label.starts_with("all-")) {
-    sharing.mig->parts = layout->parts;
-    sharing.mig->configs =
-        fmt::format("{{{}: {}}}", in_quotes(layout->name), flow_text(*layout->document));
-  }
-  return sharing;
 }
 
 }  // namespace slicewise::scenarios

@@ -4,12 +4,12 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 
 #include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/import.hpp"
 
 #include "import_report.hpp"
+#include "node_sharing.hpp"
 #include "scenario_draft.hpp"
 
 // The node pools of a scenario that `import k8s` makes: of nodes that are there, of node groups and
@@ -24,18 +24,19 @@ class ClusterPools {
  public:
   ClusterPools(const ClusterFiles& cluster, const ImportOptions& options, ImportReport& report,
                ScenarioDraft& draft)
-      : cluster_(cluster), options_(options), report_(report), draft_(draft) {}
+      : cluster_(cluster),
+        options_(options),
+        report_(report),
+        draft_(draft),
+        sharing_(cluster, options, report, draft) {}
 
   // Those of the files, for workloads that the draft has.
   void add();
   // Its nodes are among the files: there are no others.
   bool are_live() const { return is_live_; }
+  const NodeSharing& sharing() const { return sharing_; }
   // Who adds nodes to the pools that grow; nullopt when none does.
   std::optional<Provisioner> provisioner() const;
-  // Of a pool whose nodes carry these labels. `strategy_label`: what GPU Feature Discovery says of
-  // a node that is there.
-  DraftSharing plugin_sharing(const KeyValue* config_label, std::string_view mig_label,
-                              std::string_view strategy_label = {}) const;
 
  private:
   void add_nodes();
@@ -44,16 +45,7 @@ class ClusterPools {
   // A pool for each of the types and purchases that a NodePool leaves open.
   void add_choices(const NodeGroupFile& group, DraftPool pool);
   bool pods_choose_purchase() const;
-  void take_live_sharing(const NodeGroupFile& node, DraftSharing files, DraftPool& pool);
-  DraftSharing sliced_by_nos(const NodeGroupFile& group) const;
-  // ... but for nodes whose plugin nobody configures.
-  DraftSharing plugin_of(const NodeGroupFile& group, std::string_view mig_label,
-                         std::string_view strategy_label = {}) const;
   void start_of_type(const NodeGroupFile& group, const std::string& type, DraftPool& pool) const;
-  std::int64_t shares_told(const NodeGroupFile& group, const std::vector<std::string>& types) const;
-  // Nodes of a type that a NodePool's limits of GPUs, CPU and memory allow.
-  std::optional<std::int64_t> most_by_limits(const NodeGroupFile& group,
-                                             const std::string& type) const;
   void grow_by_karpenter(const NodeGroupFile& group, std::int64_t most, DraftPool& pool);
   void take_node_pool(const NodeGroupFile& group, DraftPool& pool);
   void take_node_group(const NodeGroupFile& group, DraftPool& pool);
@@ -64,6 +56,7 @@ class ClusterPools {
   const ImportOptions& options_;
   ImportReport& report_;
   ScenarioDraft& draft_;
+  NodeSharing sharing_;
   bool is_live_ = false;                  // its nodes are here
   std::set<std::string> started_;         // NodePools that have nodes
   std::optional<Provisioner> karpenter_;  // by the first NodePool that grows

@@ -103,7 +103,7 @@ class ClusterImport {
         report_.skipped(fmt::format("EC2NodeClass {}: no NodePool here uses it", name));
       }
     }
-    draft_.sharing = pools_.plugin_sharing(nullptr, "");
+    draft_.sharing = pools_.sharing().by_plugin(nullptr, "", "");
     // Of a cluster its nodes are known: what they have not, stays Pending.
     draft_.has_all_nodes = pools_.are_live();
     for (const NodeGroupFile& group : cluster_.groups) {
