@@ -118,7 +118,7 @@ class PodPlaces {
     remark_on_unknown(workload);
     const bool is_free = meant.empty() || meant.size() == offering.size();
     std::erase_if(workload.node_selector, [&](const auto& label) {
-      return !is_never_started(label.first) &&
+      return !is_never_started({label.first, "In", {label.second}, {}}) &&
              std::ranges::none_of(draft_.pools, [&](const DraftPool& pool) {
                return is_free ? is_carried(pool, label) && is_worth_keeping(pool, label)
                               : is_carried(pool, label);
@@ -358,19 +358,17 @@ class PodPlaces {
     }
   }
 
-  // Whether Karpenter starts none of the nodes for pods that select the label: a run says so, too.
-  bool is_never_started(const std::string& key) const {
+  // Whether Karpenter starts none of the nodes for pods that require it: a run says so, too. Nodes
+  // without the label meet NotIn and DoesNotExist.
+  bool is_never_started(const NodeRequirement& one) const {
     const auto is_unknown = [&](const DraftPool& pool) {
       const bool is_made = pool.maker == NodeMaker::Karpenter || pool.maker == NodeMaker::AutoMode;
-      return is_made && pool.most_nodes && pool.nodes == 0 && !carried_by(pool, key) &&
-             std::ranges::find(pool.made_with, key, &NodeRequirement::key) == pool.made_with.end();
+      return is_made && pool.most_nodes && pool.nodes == 0 && !carried_by(pool, one.key) &&
+             std::ranges::find(pool.made_with, one.key, &NodeRequirement::key) ==
+                 pool.made_with.end();
     };
-    return is_late_label(key) && std::ranges::all_of(draft_.pools, is_unknown);
-  }
-
-  // Nodes without the label meet NotIn and DoesNotExist.
-  bool is_never_started(const NodeRequirement& one) const {
-    return one.op != "NotIn" && one.op != "DoesNotExist" && is_never_started(one.key);
+    return one.op != "NotIn" && one.op != "DoesNotExist" && is_late_label(one.key) &&
+           std::ranges::all_of(draft_.pools, is_unknown);
   }
 
   // Whichever of the terms it is.
