@@ -495,13 +495,12 @@ bool Scheduler::cycle(TimePoint now) {
 
 std::int64_t Scheduler::on_empty(const Node& node, const WorkloadModel& workload) const {
   const PoolModel& pool = cluster_.pool(node);
-  if (!admits(pool, workload.spec.pod)) return 0;
+  if (!workload.on_pool[index(node.pool)].schedulable) return 0;
   if (waits_for_good(pool, node)) return 0;
   if (workload.queued && !workload.queued->has_pool(index(node.pool))) return 0;
   PodRoom empty{pool.max_pods, pool.allocatable_cpu.count, pool.allocatable_memory.count, 0};
   if (workload.resource) {
     const auto offer = workload.on_pool[index(node.pool)].offer;
-    if (!offer) return 0;
     empty.tickets = pool.tickets_per_node(*offer, node.layout);
     for (std::size_t c = node.next_change; c < pool.layout_changes.size(); ++c) {
       empty.tickets =

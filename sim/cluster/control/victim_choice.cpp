@@ -19,8 +19,7 @@ std::optional<std::uint32_t> VictimChoice::node_for(std::uint32_t pod,
     const Node& node = cluster_.nodes[n];
     if (!node.is_known() || !node.schedulable) continue;
     if (!cluster_.has_quota_on(cluster_.pods[pod], node.pool)) continue;
-    if (!admits(cluster_.pool(node), model.spec.pod)) continue;
-    if (model.resource && !model.on_pool[index(node.pool)].offer) continue;
+    if (!model.on_pool[index(node.pool)].schedulable) continue;
     find_lower(n, priority(pod));
     put_kept_first();
     if (lower_.empty()) continue;

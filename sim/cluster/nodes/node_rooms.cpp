@@ -7,18 +7,22 @@ namespace slicewise::sim {
 
 NodeRooms::NodeRooms(const ClusterState& cluster)
     : cluster_(cluster), rooms_(cluster.nodes.size()), company_(cluster.company) {
-  for (const PoolModel& pool : cluster.world->pools) {
-    PoolModel unseen;  // as far as admits() looks at it
-    unseen.labels = pool.labels;
-    unseen.taints = pool.taints;
-    for (const std::string& label : pool.late_labels) unseen.labels.erase(label);
+  for (std::size_t p = 0; p < cluster.world->pools.size(); ++p) {
+    const PoolModel& pool = cluster.world->pools[p];
     offers_ = std::max(offers_, pool.offers.size());
-    for (std::size_t w = 0; w < cluster.world->workloads.size(); ++w) {
-      const WorkloadModel& workload = cluster.world->workloads[w];
-      const auto at = static_cast<std::size_t>(&pool - cluster.world->pools.data());
-      const bool offered = !workload.resource || workload.on_pool[at].offer;
-      admits_.push_back(static_cast<char>(offered && admits(pool, workload.spec.pod)));
-      expects_.push_back(static_cast<char>(offered && admits(unseen, workload.spec.pod)));
+    PoolModel unseen;  // as far as admits() looks at it
+    if (!pool.late_labels.empty()) {
+      unseen.labels = pool.labels;
+      unseen.taints = pool.taints;
+      for (const std::string& label : pool.late_labels) unseen.labels.erase(label);
+    }
+    for (const WorkloadModel& workload : cluster.world->workloads) {
+      const PoolDemand& demand = workload.on_pool[p];
+      const bool offered = !workload.resource || demand.offer;
+      const bool expected = pool.late_labels.empty() ? demand.schedulable
+                                                     : offered && admits(unseen, workload.spec.pod);
+      admits_.push_back(static_cast<char>(demand.schedulable));
+      expects_.push_back(static_cast<char>(expected));
     }
   }
   tickets_.resize(rooms_.size() * offers_);
