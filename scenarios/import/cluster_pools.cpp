@@ -7,12 +7,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "slicewise/counted.hpp"
 #include "slicewise/scenarios/gpu_resource.hpp"
 #include "slicewise/scenarios/node_requirements.hpp"
 #include "slicewise/scenarios/quantity.hpp"
 
-#include "../text/flow_text.hpp"
 #include "../text/kubernetes_names.hpp"
 #include "../text/scalars.hpp"
 #include "live_objects.hpp"

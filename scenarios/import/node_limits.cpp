@@ -7,6 +7,7 @@
 
 #include "../text/scalars.hpp"
 #include "node_pool_choice.hpp"
+#include "scenario_draft.hpp"
 
 namespace slicewise::scenarios {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "slicewise/scenarios/cluster_files.hpp"
 #include "slicewise/scenarios/import.hpp"
+#include "slicewise/scenarios/scenario.hpp"
 
 #include "import_report.hpp"
 
