@@ -20,10 +20,6 @@ namespace {
 
 constexpr std::string_view kMigStrategyLabel = "nvidia.com/mig.strategy";
 
-// Clients of the MPS daemon of a GPU since Volta, with the source: mpsMaxClients of
-// models/catalog/gpus.json.
-constexpr std::int64_t kMostSlices = 48;
-
 // Source: https://github.com/nebuly-ai/nos/blob/12e0a728/pkg/api/nos.nebuly.com/v1alpha1/labels.go
 constexpr std::string_view kNosLabel = "nos.nebuly.com/gpu-partitioning";
 
@@ -54,7 +50,7 @@ DraftSharing NodeSharing::of(const NodeGroupFile& group) const {
     const VirtualGpuDaemonFile daemon =
         cluster_.virtual_gpus.empty() ? VirtualGpuDaemonFile{} : cluster_.virtual_gpus.front();
     DraftSharing by_aws;
-    by_aws.virtual_gpus = std::clamp<std::int64_t>(daemon.per_gpu, 1, 48);
+    by_aws.virtual_gpus = std::clamp<std::int64_t>(daemon.per_gpu, 1, kMpsClients);
     by_aws.active_threads = std::clamp<std::int64_t>(daemon.active_threads, 0, 100);
     return by_aws;
   }
@@ -87,7 +83,7 @@ DraftSharing NodeSharing::by_nos(const NodeGroupFile& group) const {
     if (!asked || asked->kind != GpuResource::Kind::MemorySlice) return;
     const std::string size = resource.substr(kMemorySlicePrefix.size());
     sizes.emplace(asked->gigabytes, size);
-    for (std::int64_t n = 0; n < std::min(count, kMostSlices); ++n) {
+    for (std::int64_t n = 0; n < std::min(count, kMpsClients); ++n) {
       sharing.nos_slices.push_back(size);
     }
   };
@@ -102,7 +98,7 @@ DraftSharing NodeSharing::by_nos(const NodeGroupFile& group) const {
   for (bool any = true; any;) {
     any = false;
     for (const auto& [gigabytes, size] : sizes) {
-      if (gigabytes > left || std::ssize(sharing.nos_slices) == kMostSlices) continue;
+      if (gigabytes > left || std::ssize(sharing.nos_slices) == kMpsClients) continue;
       any = true;
       left -= gigabytes;
       sharing.nos_slices.push_back(size);

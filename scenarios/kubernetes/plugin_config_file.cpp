@@ -322,13 +322,12 @@ class ConfigReader {
                        config_.strategy.empty() ? "none" : config_.strategy.substr(0, 20)),
            "set flags.migStrategy: mixed, or share nvidia.com/gpu");
     }
-    // 48 clients; 16 below compute capability 7.5, which only the nodes tell.
-    constexpr std::int64_t kMostClients = 48;
+    // 16 below compute capability 7.5, which only the nodes tell.
     if (!is_mps) return;
-    if (resource.replicas > kMostClients) {
+    if (resource.replicas > kMpsClients) {
       tell(Code::MpsTooManyClients, resource.replicas_where,
            fmt::format("invalid device maximum allowed replicas exceeded: {} > {}",
-                       resource.replicas, kMostClients),
+                       resource.replicas, kMpsClients),
            "at most 48 replicas; 16 on V100");
     } else if (100 % resource.replicas != 0) {
       tell(Code::MpsUnevenSplit, resource.replicas_where,

@@ -326,7 +326,6 @@ class PodJudge {
   // awslabs/aws-virtual-gpu-device-plugin 51832a5, main.go, manifests/device-plugin.yml.
   void read_virtual_gpus(const ContainerFile& container) {
     constexpr std::string_view kFlag = "-vgpu";  // or --vgpu, and = or a space before the number
-    constexpr std::int64_t kMostClients = 48;
     VirtualGpuDaemonFile daemon{.where = container.where};
     const std::string_view command = container.command;
     const std::size_t at = command.rfind(kFlag);
@@ -341,7 +340,7 @@ class PodJudge {
         daemon.active_threads = to_integer(variable.value).value_or(0);
       }
     }
-    if (daemon.per_gpu > kMostClients) {
+    if (daemon.per_gpu > kMpsClients) {
       tell(Code::MpsTooManyClients, container.where,
            "Number of virtual GPUs can not exceed maximum number of MPS clients: the plugin stops",
            "--vgpu=48 or less");

@@ -44,8 +44,7 @@ class Examples(unittest.TestCase):
 
     def test_pages_of_examples_are_small(self):
         # The pages of these have less on them than others, and take seconds to simulate.
-        slow = {"dra-claims", "gpu-parts", "mig-change", "mps-g5", "seven-pods-one-a100",
-                "shared-inference", "triton-batching"}
+        slow = {"mig-change", "mps-g5", "seven-pods-one-a100", "triton-batching"}
         files = sorted((ROOT / "scenarios/examples").glob("*.yaml"))
         self.assertGreater(len(files), 9)
         for file in files:

@@ -13,6 +13,7 @@ import yaml
 
 from program import EXAMPLE, ROOT, apply_bundle, main, run, skip_without
 
+NIGHTLY = os.environ.get("SLICEWISE_NIGHTLY") == "1"
 UNFIT = 3
 NEW_KINDS = ("argocd", "flux", "terraform", "kueue", "prometheus-rule")
 MIG = "scenarios/examples/mig-multi-tenant.yaml"
@@ -46,11 +47,11 @@ class Folder(unittest.TestCase):
 
 class Examples(Folder):
     def test_each_new_kind_of_each_example_passes_check_or_says_why_not(self):
-        """`check` finds no error in what `export` wrote of a variant of each example."""
+        """`check` finds no error in what `export` wrote of a variant of each example; by night, of each variant."""
         written = dict.fromkeys(NEW_KINDS, 0)
         for number, example in enumerate(sorted((ROOT / "scenarios/examples").glob("*.yaml"))):
             variants = variants_of(example)
-            for variant in [variants[number % len(variants)]]:
+            for variant in variants if NIGHTLY else variants[number % len(variants):][:1]:
                 for kind in NEW_KINDS:
                     with self.subTest(example=example.name, variant=variant, kind=kind):
                         folder = self.folder / f"{example.stem}-{variant.replace('/', '_')}" / kind

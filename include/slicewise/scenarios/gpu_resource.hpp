@@ -21,6 +21,10 @@ inline constexpr std::string_view kHamiCores = "nvidia.com/gpucores";
 // Interfaces of the Elastic Fabric Adapter, which AWS's device plugin for it hands out.
 inline constexpr std::string_view kEfaResource = "vpc.amazonaws.com/efa";
 
+// Clients of the MPS server of a GPU since Volta, up to CUDA 13.0: what device plugins count on.
+// Catalogues say what a GPU takes. Source: docs.nvidia.com/deploy/mps.
+inline constexpr std::int64_t kMpsClients = 48;
+
 // What a device plugin advertises a shared device as: under the name of the device, or, where it
 // renames, with ".shared" behind it; and the device of an advertised name.
 std::string advertised_name(std::string_view device, bool renames);

@@ -195,10 +195,10 @@ bool NosPartitioner::take_pods(const Node& node, const std::vector<Cut>& cuts,
   const auto goes = [&](const Candidate& candidate) {
     const Pod& pod = run_.cluster.pods[candidate.pod];
     const WorkloadModel& workload = run_.cluster.model(pod);
-    const auto offer = workload.on_pool[index(node.pool)].offer;
-    if (!offer || !admits(pool, workload.spec.pod)) return false;
+    const PoolDemand& demand = workload.on_pool[index(node.pool)];
+    if (!demand.offer || !demand.schedulable) return false;
     if (!run_.cluster.has_quota_on(pod, node.pool)) return false;
-    std::int64_t& tickets = free[kind_of(pool, *offer)];
+    std::int64_t& tickets = free[kind_of(pool, *demand.offer)];
     room.tickets = tickets;
     if (room.holds(workload) < 1) return false;
     room -= {1, workload.spec.pod.cpu_request.count, workload.spec.pod.memory_request.count, 0};

@@ -101,9 +101,9 @@ TEST(ThoroughPlan, FindsTheTrueOptimumOfTheNumberOfPods) {
 TEST(NightlyPlan, FindsTheTrueOptimumOfRandomScenarios) { expect_the_true_optimum(200); }
 
 // A pool for each workload where that is cheaper: of all divisions, the simulated optimum.
-TEST(ThoroughPlan, GivesWorkloadsPoolsOfTheirOwnWhereThatIsCheaper) {
+void expect_pools_of_their_own(std::uint32_t instances) {
   int split = 0;
-  for (std::uint32_t instance = 300; instance < 315; ++instance) {
+  for (std::uint32_t instance = 300; instance < 300 + instances; ++instance) {
     const ScenarioSet set = random_set(instance);
     const Scenario& scenario = set.variants.front();
     if (scenario.workloads.size() < 2) continue;
@@ -135,6 +135,13 @@ TEST(ThoroughPlan, GivesWorkloadsPoolsOfTheirOwnWhereThatIsCheaper) {
     EXPECT_TRUE(best.figures.stands());
   }
   EXPECT_GT(split, 0);
+}
+
+TEST(ThoroughPlan, GivesWorkloadsPoolsOfTheirOwnWhereThatIsCheaper) {
+  expect_pools_of_their_own(15);
+}
+TEST(NightlyPlan, GivesWorkloadsPoolsOfTheirOwnWhereThatIsCheaper) {
+  expect_pools_of_their_own(30);
 }
 
 }  // namespace
